@@ -527,9 +527,10 @@ static void what_the_limit_leaves_room_for_stays_on_the_device(void **state) {
         size_t limit;
         weft_stream stream;
         share share;
-    } rows[] = {{&cube, 170000, WEFT_STREAM_ON, NOTHING}, {&cube, 400000, WEFT_STREAM_ON, PART},
-                {&cube, 300000, WEFT_STREAM_SYNC, PART},  {&cube, 1 << 20, WEFT_STREAM_ON, ALL},
-                {&odd, 400000, WEFT_STREAM_ON, PART},     {&single, 240000, WEFT_STREAM_ON, PART}};
+    } rows[] = {
+        {&cube, 170000, WEFT_STREAM_ON, NOTHING},   {&cube, 400000, WEFT_STREAM_ON, PART},
+        {&cube, 300000, WEFT_STREAM_SYNC, NOTHING}, {&cube, 1 << 20, WEFT_STREAM_ON, ALL},
+        {&odd, 400000, WEFT_STREAM_ON, PART},       {&single, 240000, WEFT_STREAM_ON, PART}};
     if (weft_device_find(device)->host_addressable) skip();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         problem_case c = {.problem = *rows[i].problem, .options = within(0)};

@@ -70,7 +70,11 @@ weft_status array_run_create_context(array_run *run, double bytes) {
     WEFT_TRY(memory_check(run->world, bytes, run->available));
     /* Of files that are mapped each process does tiles of its own, with a plan of its own. */
     MPI_Comm together = run->stream.maps ? MPI_COMM_SELF : comm;
-    return weft_array_agree(comm, weft_mpi_context_create(together, NULL, &run->context));
+    const weft_status status = weft_mpi_context_create(together, NULL, &run->context);
+    /* What lies on a device between passes is lost with the process. */
+    if (status == WEFT_SUCCESS && file_stream_keeps(&run->stream))
+        weft_context_leave_on_host(run->context);
+    return weft_array_agree(comm, status);
 }
 
 /* The arrays of this rank, and what its plan holds on the host. */
@@ -190,7 +194,7 @@ static void release(array_run *run) {
         free(run->in);
         free(run->out);
     }
-    file_stream_release(&run->stream);
+    file_stream_release(run);
     record_release(&run->record);
     weft_plan_destroy(&run->record.plan);
     weft_context_destroy(&run->context);

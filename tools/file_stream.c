@@ -3,6 +3,10 @@
  * plan once. Otherwise there is an execution for each pass, of the tiles that this process has in
  * it, and the processes meet behind it: a pass reads what all of them wrote in the one before. The
  * plan is the same in each process, and a tile's bits do not depend on who transforms it.
+ *
+ * Where a run is kept that another device than the host computes, there is an execution for every
+ * few tiles, which land in page-locked memory. They are stored once it has succeeded: what a device
+ * hands over tells too late that it is wrong, where storing it destroys what it was made from.
  */
 #include "file_stream.h"
 
@@ -36,12 +40,26 @@ static bool is_in_stage(const file_stream *stream, bool stores) {
     return stream->stage == WHOLE_TILE || !stores || stream->kept;
 }
 
+/* -1: it is none of them. */
+static int place_in_round(const file_stream *stream, int tile) {
+    for (int i = 0; i < stream->in_round; i++)
+        if (stream->round[i] == tile) return i;
+    return -1;
+}
+
 static bool is_wanted(void *context, const weft_tile_copy *tile) {
     const file_stream *stream = &((array_run *)context)->stream;
     const unsigned char *mine = stream->mine[tile->pass];
     return (stream->current == EVERY_PASS || stream->current == tile->pass) &&
-           (stream->tile == EVERY_TILE || stream->tile == tile->tile) &&
+           (stream->in_round == EVERY_TILE || place_in_round(stream, tile->tile) >= 0) &&
            (mine == NULL || mine[tile->tile] != 0) && is_in_stage(stream, tile->stores);
+}
+
+static void *landing_of(void *context, const weft_tile_copy *tile) {
+    file_stream *stream = &((array_run *)context)->stream;
+    const int place = place_in_round(stream, tile->tile);
+    stream->landed[place] = tile->copy->elements * (int64_t)tile->copy->element_bytes;
+    return stream->landing + place * stream->landing_bytes;
 }
 
 /* ---- who does which tiles ---- */
@@ -69,6 +87,20 @@ static bool goes_pass_by_pass(const array_run *run) {
     return run->stream.passes > 0 && (run->stream.kept || run->world->ranks > 1);
 }
 
+static weft_status allocate_landing(array_run *run) {
+    file_stream *stream = &run->stream;
+    void *memory = NULL;
+    if (!stream->kept || run->shared->plan.device == WEFT_HOST) return WEFT_SUCCESS;
+    for (int p = 0; p < stream->passes; p++)
+        if (stream->pass[p].tile_bytes > stream->landing_bytes)
+            stream->landing_bytes = stream->pass[p].tile_bytes;
+    WEFT_TRY(weft_host_buffer_create(run->record.plan,
+                                     FILE_STREAM_ROUND * (size_t)stream->landing_bytes, &memory));
+    stream->landing = memory;
+    stream->hook.landing = landing_of;
+    return WEFT_SUCCESS;
+}
+
 weft_status file_stream_begin(array_run *run, weft_direction direction, int64_t *bytes) {
     file_stream *stream = &run->stream;
     const weft_plan plan = run->record.plan;
@@ -76,10 +108,12 @@ weft_status file_stream_begin(array_run *run, weft_direction direction, int64_t 
     *bytes = 0;
     if (!stream->maps) return WEFT_SUCCESS;
     stream->current = EVERY_PASS;
-    stream->tile = EVERY_TILE;
-    stream->hook = (weft_copy_hook){copy_tile, count_copied, is_wanted, run};
+    stream->in_round = EVERY_TILE;
+    stream->hook = (weft_copy_hook){
+        .copy = copy_tile, .copied = count_copied, .wanted = is_wanted, .context = run};
     weft_plan_outline(plan, direction, stream->pass, &stream->passes);
     if (goes_pass_by_pass(run)) {
+        WEFT_TRY(weft_array_agree(comm, allocate_landing(run)));
         WEFT_TRY(weft_array_agree(comm, allocate_tiles(stream)));
         if (stream->kept) WEFT_TRY(file_stream_open_journal(run, direction));
         WEFT_TRY(
@@ -115,14 +149,44 @@ static weft_status execute_in_rounds(array_run *run, weft_direction direction) {
     MPI_Bcast(&rounds, 1, MPI_INT, 0, run->world->comm);
     for (int i = 0, t = -1; i < rounds && status == WEFT_SUCCESS; i++) {
         t = next_of_mine(stream, t);
-        stream->tile = t;
+        stream->round[0] = t;
+        stream->in_round = 1;
         stream->stage = BEFORE_STORING;
         status = execute_pass(run, direction);
         stream->stage = STORING;
         if (status == WEFT_SUCCESS) status = execute_pass(run, direction);
     }
     stream->stage = WHOLE_TILE;
-    stream->tile = EVERY_TILE;
+    stream->in_round = EVERY_TILE;
+    return status;
+}
+
+/* Stores the tiles that have landed. */
+static weft_status store_round(array_run *run, weft_direction direction) {
+    file_stream *stream = &run->stream;
+    for (int i = 0; i < stream->in_round; i++) {
+        WEFT_TRY(weft_plan_store_tile(run->record.plan, direction, stream->current,
+                                      stream->round[i], stream->landing + i * stream->landing_bytes,
+                                      run->out));
+        atomic_fetch_add(&run->progress.done, stream->landed[i]);
+    }
+    return WEFT_SUCCESS;
+}
+
+/* A pass whose tiles land before they are stored. */
+static weft_status execute_landing(array_run *run, weft_direction direction) {
+    file_stream *stream = &run->stream;
+    const int tiles = stream->pass[stream->current].tiles;
+    weft_status status = WEFT_SUCCESS;
+    for (int t = next_of_mine(stream, -1); t < tiles && status == WEFT_SUCCESS;) {
+        for (stream->in_round = 0; stream->in_round < FILE_STREAM_ROUND && t < tiles;
+             t = next_of_mine(stream, t))
+            stream->round[stream->in_round++] = t;
+        status = execute_pass(run, direction);
+        if (status == WEFT_SUCCESS)
+            status = weft_array_agree(run->world->comm, store_round(run, direction));
+    }
+    stream->in_round = EVERY_TILE;
     return status;
 }
 
@@ -133,13 +197,17 @@ weft_status file_stream_execute(array_run *run, weft_direction direction) {
     for (int p = 0; p < stream->passes && status == WEFT_SUCCESS; p++) {
         const bool shifts = stream->pass[p].within && stream->pass[p].changes_size;
         stream->current = p;
-        status = shifts && run->world->ranks > 1 ? execute_in_rounds(run, direction)
-                                                 : execute_pass(run, direction);
+        status = stream->landing != NULL           ? execute_landing(run, direction)
+                 : shifts && run->world->ranks > 1 ? execute_in_rounds(run, direction)
+                                                   : execute_pass(run, direction);
     }
     return status != WEFT_SUCCESS && stream->kept ? file_stream_explain(status) : status;
 }
 
-void file_stream_release(file_stream *stream) {
+void file_stream_release(array_run *run) {
+    file_stream *stream = &run->stream;
+    void *landing = stream->landing;
+    weft_host_buffer_destroy(run->record.plan, &landing);
     weft_journal_close(&stream->journal);
     free(stream->journal_path);
     stream->journal_path = NULL;

@@ -22,6 +22,9 @@ typedef struct file_stream_flags {
 /* Takes the value of --restartable, or NULL. */
 weft_status file_stream_set_restartable(file_stream_flags *flags, const char *value);
 
+/* Tiles that a device transforms one behind another before they are stored in the file. */
+enum { FILE_STREAM_ROUND = 3 };
+
 /* How much of a tile an execution does. */
 typedef enum file_stream_stage {
     WHOLE_TILE,
@@ -40,10 +43,20 @@ typedef struct file_stream {
     weft_pass_outline pass[WEFT_MAX_PASSES];
     int passes;
     int current; /* the pass that an execution works on; EVERY_PASS: all in one execution */
-    int tile;    /* of that pass; EVERY_TILE: all of this process */
+    int round[FILE_STREAM_ROUND]; /* tiles of that pass that an execution works on; ... */
+    int in_round;                 /* ... how many they are; EVERY_TILE: all of this process */
     file_stream_stage stage;
+    /* Of a run that is kept on another device than the host: where tiles of a round land. */
+    char *landing;
+    int64_t landing_bytes;                /* of a tile */
+    int64_t landed[FILE_STREAM_ROUND];    /* bytes that are copied, of each tile */
     unsigned char *mine[WEFT_MAX_PASSES]; /* [tiles]: 1: of this process; NULL: all of the pass */
 } file_stream;
+
+/* Whether the command line asks for a run that can be resumed. */
+static inline bool file_stream_keeps(const file_stream *stream) {
+    return stream->flags.restartable || stream->flags.resume;
+}
 
 /* Fails where the command line asks for a run that can be resumed, and this is none of those that
  * can, once it is known what is mapped. Not collective. */
@@ -64,7 +77,8 @@ weft_status file_stream_execute(struct array_run *run, weft_direction direction)
 /* The output has its name, so nothing can be resumed any more. Not collective. */
 void file_stream_forget(const struct array_run *run);
 
-void file_stream_release(file_stream *stream);
+/* Before the plan is destroyed. */
+void file_stream_release(struct array_run *run);
 
 /* ---- file_stream_journal.c ---- */
 

@@ -22,15 +22,12 @@ weft_status file_stream_set_restartable(file_stream_flags *flags, const char *va
                      "--restartable=%s: give --restartable or --restartable=durable", value);
 }
 
-/* What lies on another device between passes is lost with the process. */
 weft_status file_stream_check(const array_run *run) {
     const file_stream_flags *flags = &run->stream.flags;
-    if ((!flags->restartable && !flags->resume) ||
-        (run->stream.maps && run->shared->plan.device == WEFT_HOST))
-        return WEFT_SUCCESS;
+    if (!file_stream_keeps(&run->stream) || run->stream.maps) return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                     "--%s: only runs with --stream from file to file on device host can be "
-                     "resumed; drop it, or choose those",
+                     "--%s: only runs with --stream from file to file, on other devices than host "
+                     "those of one process, can be resumed; drop it, or choose those",
                      flags->resume ? "resume" : "restartable");
 }
 
@@ -39,7 +36,7 @@ weft_status file_stream_check(const array_run *run) {
 weft_status file_stream_find(array_run *run) {
     file_stream *stream = &run->stream;
     MPI_Comm comm = run->world->comm;
-    const bool kept = stream->flags.restartable || stream->flags.resume;
+    const bool kept = file_stream_keeps(stream);
     weft_status status = WEFT_SUCCESS;
     int there = 0;
     if (run->world->rank == 0) {
@@ -85,9 +82,10 @@ static void write_window(FILE *text, const weft_problem *p) {
 static void write_identity(const array_run *run, weft_direction direction,
                            const weft_options *options, const struct stat *input, FILE *text) {
     const weft_problem *p = run->record.problem;
-    const char *engine = NULL;
+    const char *engine = NULL, *device = NULL;
     if (weft_engine_find(options->engine)->probe(&engine) != WEFT_SUCCESS || engine == NULL)
         engine = weft_engine_name(options->engine);
+    if (weft_device_probe(options->device, &device) != WEFT_SUCCESS || device == NULL) device = "";
     fprintf(text, "weft: %s\n", weft_version());
     fprintf(text, "input: %lld bytes, changed at %lld.%09ld\n", (long long)input->st_size,
             (long long)input->st_mtim.tv_sec, input->st_mtim.tv_nsec);
@@ -102,6 +100,9 @@ static void write_identity(const array_run *run, weft_direction direction,
     write_window(text, p);
     fprintf(text, "\noutput: %s\n", run->record.output);
     fprintf(text, "engine: %s\n", engine);
+    if (options->device != WEFT_HOST)
+        fprintf(text, "device: %s%s%s\n", weft_device_name(options->device), *device ? ", " : "",
+                device);
     fprintf(text, "tiles:");
     for (int i = 0; i < run->stream.passes; i++) fprintf(text, " %d", run->stream.pass[i].tiles);
     fprintf(text, "\n");

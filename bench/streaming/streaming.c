@@ -1,13 +1,14 @@
 /*
  * How fast streamed plans of cubes are, over the ranks it is started on: whole calls of
  * weft_execute from and to page-locked host memory, forward and inverse in turn, medians of the
- * slowest rank's times. Modes: copies that overlap (stream), one after another (sync), arrays that
- * the device holds (whole), where it does; and on the processor with all its threads the engines
+ * slowest rank's times. Modes: copies that overlap (stream), the same with a wire of single
+ * precision (wire), one after another (sync), arrays that the device holds (whole), where it does;
+ * and on the processor with all its threads the engines
  * native and FFTW (native, fftw). The floor is what the link takes for the passes: bytes of the
  * larger side of each over the rate of copies in both directions at once, measured before. Each row
  * is checked by what the pairs of transforms leave of the input. CSV on standard output. Usage:
  *   [mpirun -n P] bench_streaming [--device cuda] [--engine jit] [--limit BYTES] [--n 512,1024]
- *       [--kind r2c] [--modes stream,whole,sync,native,fftw] [--runs 5] [--in-place 1]
+ *       [--kind r2c] [--modes stream,wire,whole,sync,native,fftw] [--runs 5] [--in-place 1]
  *       [--pageable 1] [--exchange p2p-type] [--threads N]
  * With --pageable 1 the arrays are plain memory. three_pairs_s is what three pairs of transforms
  * take one after another: three times the mean of the pairs that were run.
@@ -244,20 +245,22 @@ static void time_plan(const bench *b, int64_t n, const char *mode, weft_plan pla
 
 /* Sets the options of a mode; false: there is no such mode. */
 static bool set_mode(const bench *b, const char *mode, size_t length, weft_options *options) {
-    static const char *const name[] = {"stream", "whole", "sync", "native", "fftw"};
+    static const char *const name[] = {"stream", "whole", "sync", "wire", "native", "fftw"};
+    enum { MODES = sizeof name / sizeof *name };
     int m = 0;
-    while (m < 5 && (strlen(name[m]) != length || strncmp(name[m], mode, length) != 0)) m++;
+    while (m < MODES && (strlen(name[m]) != length || strncmp(name[m], mode, length) != 0)) m++;
     *options = b->options;
-    if (m == 0) options->stream = WEFT_STREAM_ON;
+    if (m == 0 || m == 3) options->stream = WEFT_STREAM_ON;
+    if (m == 3) options->wire = WEFT_WIRE_SINGLE;
     if (m == 1) options->stream = WEFT_STREAM_OFF;
     if (m == 2) options->stream = WEFT_STREAM_SYNC;
-    if (m >= 3) {
+    if (m >= 4) {
         options->device = WEFT_HOST;
-        options->engine = m == 3 ? WEFT_ENGINE_NATIVE : WEFT_ENGINE_FFTW;
+        options->engine = m == 4 ? WEFT_ENGINE_NATIVE : WEFT_ENGINE_FFTW;
         options->exchange[0] = WEFT_EXCHANGE_AUTO;
     }
-    if (m == 1 || m >= 3) options->device_memory_limit = 0;
-    return m < 5;
+    if (m == 1 || m >= 4) options->device_memory_limit = 0;
+    return m < MODES;
 }
 
 /* The arrays of a size. They outlive the plans that are timed, so they are the memory of a plan of

@@ -11,6 +11,7 @@
 struct weft_context_private {
     weft_transport *transport;  /* owned */
     weft_machine_source source; /* by which plans predict; the same on all ranks */
+    bool leaves_on_host;        /* weft_context_leave_on_host (hook.h) was called */
     uint64_t number;      /* unlike its address, never that of another context of the process */
     pthread_mutex_t lock; /* of `error`: plans of one context run in several threads */
     char error[WEFT_ERROR_BYTES];

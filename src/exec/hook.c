@@ -19,12 +19,23 @@ static void tell(void *argument) {
     hooked->hook->copied(hooked->hook->context, &hooked->tile, hooked->bytes);
 }
 
+/* The bytes of the device's memory that a tile is stored from, as they lie there. */
+static weft_status land(const weft_device_handle *d, weft_queue *queue, const weft_copy *tile,
+                        const void *src, void *landing) {
+    const weft_copy copy = weft_copy_of_run(weft_copy_source_bytes(tile), 1);
+    const char *first = (const char *)src + tile->src_offset * (int64_t)tile->element_bytes;
+    return d->ops->copy(d->state, queue, &copy, first, landing, WEFT_DEVICE_TO_HOST);
+}
+
 weft_status weft_build_enqueue_hooked(weft_build *b, const weft_task *task,
                                       weft_hooked_task *hooked, const void *src, void *dst) {
     const weft_device_handle *d = &b->device;
     weft_queue *queue = b->lanes.queue[task->lane];
     if (d->ops->id == WEFT_HOST)
         return d->ops->run(d->state, queue, copy_by_hook, hooked, src, dst);
+    if (hooked->tile.stores && hooked->hook->landing)
+        return land(d, queue, &task->as.copy.copy, src,
+                    hooked->hook->landing(hooked->hook->context, &hooked->tile));
     WEFT_TRY(d->ops->copy(d->state, queue, &task->as.copy.copy, src, dst, task->as.copy.transfer));
     return d->ops->callback(d->state, queue, tell, hooked);
 }
@@ -75,6 +86,10 @@ weft_status weft_plan_hook_copies(weft_plan plan, const weft_copy_hook *hook,
         if (weft_hooked_task_is_wanted(&p->hooked[t])) *bytes += p->hooked[t].bytes;
     }
     return WEFT_SUCCESS;
+}
+
+void weft_context_leave_on_host(weft_context ctx) {
+    ctx->leaves_on_host = true;
 }
 
 /* ---- passes and their tiles, one by one ---- */

@@ -30,8 +30,17 @@ typedef struct weft_copy_hook {
      * not stored is there for the next execution, which may store it alone. The answer must not
      * change during an execution. */
     bool (*wanted)(void *context, const weft_tile_copy *tile);
+    /* Where a tile that is stored is copied to instead of the caller's array, as it lies in the
+     * device's memory: weft_copy_source_bytes of page-locked memory. It is complete once the
+     * execution has succeeded, and weft_plan_store_tile stores it. NULL: all are stored at once.
+     * Not called where the device is the host. */
+    void *(*landing)(void *context, const weft_tile_copy *tile);
     void *context;
 } weft_copy_hook;
+
+/* Streamed plans that are made in the context from now on leave nothing on the device between
+ * passes: all of the array is in the caller's then. Not collective; the same on all ranks. */
+void weft_context_leave_on_host(weft_context ctx);
 
 /* Gives a plan its hook, which must outlive the plan's executions. *bytes is what an execution in
  * `direction`, out of place, copies in all, of the tiles that are wanted now, or 0 where the plan

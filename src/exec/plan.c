@@ -110,6 +110,7 @@ static weft_status fill_planner(weft_plan plan) {
                         .transport = plan->transport,
                         .node = plan->node,
                         .own_device = plan->own_device,
+                        .leaves_on_host = plan->context->leaves_on_host,
                         .input_boxes = plan->input_boxes,
                         .output_boxes = plan->output_boxes};
     WEFT_TRY(find_back_ends(&plan->call, &p->common));

@@ -397,10 +397,12 @@ static weft_status put_too_large_last(workbench *w) {
     return WEFT_SUCCESS;
 }
 
-/* On a device that is the host nothing is saved. */
+/* On a device that is the host nothing is saved, and WEFT_STREAM_SYNC is the algorithm that others
+ * are compared with. */
 static bool may_be_resident(const weft_planner *planner) {
     const weft_device_ops *device = planner->common.device;
-    return planner->room > 0 && device && !device->host_addressable;
+    return planner->room > 0 && device && !device->host_addressable && !planner->leaves_on_host &&
+           planner->call->options.stream != WEFT_STREAM_SYNC;
 }
 
 /* The list as this rank sees it, with rank 0's share of the data. */

@@ -46,8 +46,9 @@ typedef struct weft_planner {
     /* Bytes of the device's memory that the plan may count on: options.device_memory_limit or,
      * where it is 0, what is free for this rank; the same on all ranks. 0: nothing tells. */
     int64_t room;
-    bool addressable; /* ranks of one node can read each other's memory of the device */
-    const int *node;  /* [ranks]: ranks with the same number share a node; NULL: all do */
+    bool leaves_on_host; /* nothing stays on the device between passes of a streamed candidate */
+    bool addressable;    /* ranks of one node can read each other's memory of the device */
+    const int *node;     /* [ranks]: ranks with the same number share a node; NULL: all do */
     /* [ranks]: ranks with the same number share a device; NULL: no method that needs devices of
      * their own is chosen */
     const int *own_device;

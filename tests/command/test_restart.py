@@ -11,6 +11,7 @@ import numpy as np
 
 from weft_case import Case, environment, random_array
 
+DEVICE = ["--device", os.environ.get("WEFT_TEST_DEVICE", "simulated")]
 INCOMPLETE, JOURNAL = ".out.npy.weft-incomplete", ".out.npy.weft-journal"
 GO_ON = "; what is done is kept: add --resume to go on from there\n"
 
@@ -80,6 +81,38 @@ class Restart(Case):
                 with self.subTest(shape=shape, dtype=dtype, place=place):
                     self.stop([*line, "--restartable"], "kill:" + place)
                     self.go_on(line)
+
+    def test_runs_on_another_device_go_on(self) -> None:
+        rows = [
+            ((40, 30, 20), "f8", 300, False),
+            ((40, 30, 20), "f8", 300, True),  # tiles become smaller in the last pass
+            ((24, 20, 300), "c8", 800, False),
+            ((10, 12, 14, 16), "f4", 40, True),
+        ]
+        for shape, dtype, limit, back in rows:
+            limit += 0 if DEVICE[1] == "simulated" else 200  # what engines need on GPUs
+            line = self.prepare(shape, dtype, ["--stream", "--memory-limit", f"{limit}K", "--quiet", *DEVICE], back)
+            for place in ("before:1:1", "in:1:3", "behind:1:4", "before:2:1", "in:2:2", "behind:2:4", "in:2:5"):
+                with self.subTest(shape=shape, dtype=dtype, back=back, place=place):
+                    self.stop([*line, "--restartable"], "kill:" + place)
+                    self.stop([*line, "--resume"], "term:behind:2:1")
+                    self.go_on(line)
+
+    @unittest.skipIf(DEVICE[1] != "simulated", "the simulated device fails on demand")
+    def test_a_device_that_fails_leaves_what_is_done(self) -> None:
+        line = self.prepare(flags=["--stream", "--memory-limit", "300K", "--quiet", *DEVICE])
+        failures = 0
+        for failure in [f"{kind}:{number}" for kind in ("copy", "run") for number in (1, 2, 5, 11, 12, 13, 14, 20, 21, 22, 23, 24)]:
+            with self.subTest(failure=failure):
+                done = self.run_weft(*line, "--restartable", env=environment(WEFT_SIMULATE="fail=" + failure))
+                if done.returncode == 0:  # there is no such call
+                    (self.folder / "out.npy").unlink()
+                    continue
+                failures += 1
+                self.assertEqual([INCOMPLETE, JOURNAL], [n for n in self.names() if n[0] == "."])
+                self.assertRegex(done.stderr, GO_ON + r"\Z")
+                self.go_on(line)
+        self.assertGreater(failures, 10)
 
     def test_a_run_is_stopped_several_times(self) -> None:
         line = self.prepare()
@@ -189,8 +222,10 @@ class Restart(Case):
 
     def test_what_cannot_be_resumed_is_refused(self) -> None:
         self.save("in.npy", random_array((40, 30, 20), "f8"))
-        for flags in (["--restartable"], ["--resume"], ["--restartable", "--stream", "--memory-limit", "100K", "--device", "simulated"]):
+        for flags in (["--restartable"], ["--resume"]):
             self.assertIn("can be resumed", self.refuse("transform", "in.npy", "out.npy", *flags))
+        flags = ["--stream", "--memory-limit", "300K", "--device", "simulated", "--restartable"]
+        self.assertIn("can be resumed", self.refuse("transform", "in.npy", "out.npy", *flags, ranks=2))
         self.assertIn("=durable", self.refuse("transform", "in.npy", "out.npy", "--stream", "--restartable=often"))
         self.assertEqual(self.names(), ["in.npy"])
 
