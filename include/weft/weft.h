@@ -265,8 +265,7 @@ typedef enum weft_stream {
     WEFT_STREAM_AUTO = 0,
     WEFT_STREAM_ON,
     WEFT_STREAM_OFF,
-    WEFT_STREAM_SYNC /* one thing after another, and nothing stays on the device between passes: for
-                      * comparison */
+    WEFT_STREAM_SYNC /* one thing after another, nothing stays on the device: for comparison */
 } weft_stream;
 
 /* What double-precision numbers are while they travel: over the link between the passes of a

@@ -427,6 +427,8 @@ def module(monkeypatch, name: str, **members) -> None:
 def fake_cupy(monkeypatch, log: Log) -> None:
     pool = SimpleNamespace(free_all_blocks=lambda: None, total_bytes=lambda: 0)
     stream = SimpleNamespace(synchronize=log.noting("wait"))
+    fft = noted_fft(log)
+    fft.config = SimpleNamespace(get_plan_cache=lambda: SimpleNamespace(clear=lambda: None))
     module(
         monkeypatch,
         "cupy",
@@ -437,7 +439,7 @@ def fake_cupy(monkeypatch, log: Log) -> None:
         empty=np.empty,
         arange=np.arange,
         cos=np.cos,
-        fft=noted_fft(log),
+        fft=fft,
         cuda=SimpleNamespace(get_current_stream=lambda: stream),
         get_default_memory_pool=lambda: pool,
     )

@@ -42,8 +42,10 @@ class OnCuPy(Library):
         return (0.5 + 0.5 * self.cupy.cos(angles)).astype(dtype)
 
     def watch_memory(self) -> Callable[[], float]:
-        """What CuPy's pool has taken from the device: it gives nothing back by itself, so that is the peak."""
+        """What CuPy's pool has taken from the device: it gives nothing back by itself, so that is the peak, once the
+        plans that were kept, and would make room for new ones meanwhile, are gone."""
         pool = self.cupy.get_default_memory_pool()
+        self.cupy.fft.config.get_plan_cache().clear()
         pool.free_all_blocks()
         before = pool.total_bytes()
         return lambda: float(pool.total_bytes() - before)

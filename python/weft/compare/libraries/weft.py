@@ -110,8 +110,9 @@ class WeftCUDA(OnCuPy):
 
     def watch_memory(self) -> Callable[[], float]:
         """What CuPy's pool and the plan cache have taken: CuPy does not see the memory of plans."""
-        before, arrays = weft.plan_cache.info().bytes, super().watch_memory()
-        return lambda: arrays() + max(0, weft.plan_cache.info().bytes - before)
+        weft.plan_cache.clear()
+        arrays = super().watch_memory()
+        return lambda: arrays() + weft.plan_cache.info().bytes
 
 
 class WeftPlanCUDA(OnCuPy):
