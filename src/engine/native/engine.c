@@ -75,6 +75,14 @@ static bool may_be_alone(const planning *p) {
     return bytes > 0 && bytes <= 4 * (int64_t)weft_topology_get()->l2;
 }
 
+/* Lines on interleaved numbers have the bits of tiles, so that it does not matter what the array is
+ * a part of. */
+static bool stays_in_caches(const planning *p) {
+    const weft_transform *t = p->transform;
+    const int64_t elements = t->in_elements > t->out_elements ? t->in_elements : t->out_elements;
+    return elements * weft_complex_bytes(p->kernels) <= 4 * (int64_t)weft_topology_get()->l2;
+}
+
 /* The pieces of a pass group's input and output, and of the spectrum of a round trip. */
 typedef struct ends {
     weft_native_piece in[WEFT_MAX_PIECES], out[WEFT_MAX_PIECES], spectrum[1];
@@ -178,6 +186,7 @@ static weft_status add_axis(const planning *p, int d, bool from_output, bool to_
                                  .dim = between(t->dim[d], from_output, to_input),
                                  .in_batch = t->in_batch,
                                  .alone = may_be_alone(p),
+                                 .cached = stays_in_caches(p),
                                  .cache = weft_native_cache_share(p->plan->threads)};
     if (t->dim[d].n == 1 && (from_output || to_input)) return WEFT_SUCCESS;
     if (!from_output) request.in_stored = weft_native_stored(t, false);

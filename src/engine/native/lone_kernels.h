@@ -38,6 +38,18 @@ typedef struct weft_lone_line {
                  double scale);
 } weft_lone_line;
 
+/* A stage of the transforms of neighbouring columns (columns.h): butterflies of `groups` times
+ * `blocks` runs of successive numbers. All distances count complex numbers. */
+typedef struct weft_columns_stage {
+    const void *twiddles; /* radix - 1 for each group, four parts each as below */
+    int64_t run;          /* not less than the width of the vectors */
+    int64_t blocks, groups;
+    int64_t from_leg, from_block, from_group;
+    /* Result k of group g begins at to_origin + g * to_group + k * to_leg, and at 0 if both are 0.
+     */
+    int64_t to_leg, to_block, to_group, to_origin;
+} weft_columns_stage;
+
 typedef struct weft_lone_codelet {
     int radix;
     int operations; /* of a vector of transforms, where numbers are interleaved */
@@ -58,6 +70,18 @@ typedef struct weft_lone_codelet {
     /* The last stage, whose m is 1, to an interleaved line. */
     void (*last)(const void *from, int64_t imaginary, void *out, int64_t s, bool inverse,
                  double scale);
+    /* The first stage of columns, without twiddles and of one group, and a later one. The results
+     * are multiplied by `scale`, as a number of the kernels' precision. NULL where numbers are not
+     * interleaved, and of radices that tiles do not have. */
+    void (*columns_first)(const void *from, void *to, const weft_columns_stage *stage,
+                          double scale);
+    void (*columns_later)(const void *from, void *to, const weft_columns_stage *stage,
+                          double scale);
+    /* The last stage of lines, with vectors of twiddles as in `first`: each block is a line, and
+     * results are stored in reverse order if to_origin is not 0. `run` and the distances between
+     * legs and groups, which follow from the radix and the number of groups, are not looked at.
+     * NULL also where the radix is less than a vector. */
+    void (*rows_last)(const void *from, void *to, const weft_columns_stage *stage, double scale);
 } weft_lone_codelet;
 
 typedef struct weft_lone_kernels {

@@ -246,6 +246,28 @@ static bool list_tiles(weft_native_pass *pass, size_t *bytes) {
     return true;
 }
 
+/* Lines on either side that lie in one array and stay in the caches are transformed on interleaved
+ * numbers, with the bits of tiles, whatever the array is a part of. With wide vectors, rows are
+ * not, since many registers hold more than two of the lines that tiles transpose. */
+static bool make_interleaved(weft_native_pass *pass, const weft_pass_request *request,
+                             weft_direction direction, size_t *bytes) {
+    const weft_access access = pass->in.access;
+    const bool whole = weft_native_side_is_whole(&pass->in) &&
+                       weft_native_side_is_whole(&pass->out) && request->in.count == 0 &&
+                       request->out.count == 0 && request->spectrum.count == 0;
+    const weft_stages *stages = &pass->line.stages;
+    if (!request->cached || !whole || access != pass->out.access || pass->by_matrix ||
+        pass->kind != WEFT_TRANSFORM_C2C || pass->line.method != WEFT_LINE_STAGES ||
+        stages->count == 0)
+        return true;
+    if (access == WEFT_ACROSS)
+        return weft_interleaved_create_columns(stages, pass->loop[0], request->dim.in_stride,
+                                               request->dim.out_stride, direction,
+                                               &pass->interleaved, bytes);
+    if (access != WEFT_ALONG || pass->loops != 1 || weft_lone_is_wide(pass->kernels)) return true;
+    return weft_interleaved_create_rows(stages, direction, &pass->interleaved, bytes);
+}
+
 /* Makes what lines in tiles need, or those that are transformed as matrices. Where the tiles are
  * listed, the indices of their lines are not known when they are run. */
 static bool make_tiles(weft_native_pass *pass, weft_direction direction, bool lists,
@@ -337,7 +359,8 @@ static bool make_tables(weft_native_pass *pass, const weft_pass_request *request
                         weft_direction direction, size_t *bytes) {
     if (pass->halved && !make_roots(pass, bytes)) return false;
     return pass->by_lone ? make_lone(pass, request, direction, bytes)
-                         : make_tiles(pass, direction, request->spectrum.count == 0, bytes);
+                         : make_tiles(pass, direction, request->spectrum.count == 0, bytes) &&
+                               make_interleaved(pass, request, direction, bytes);
 }
 
 /* Makes the pass, or a half of a round trip; its loops are left in `loop`. */
@@ -404,6 +427,7 @@ void weft_native_pass_release(weft_native_pass *pass) {
     weft_line_release(&pass->line);
     if (pass->by_matrix) weft_matrix_release(&pass->matrix);
     if (pass->by_lone) weft_lone_release(&pass->lone);
+    weft_interleaved_release(&pass->interleaved);
     free(pass->roots);
     free(pass->load_row);
     free(pass->store_row);

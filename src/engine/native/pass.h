@@ -6,6 +6,7 @@
 #define WEFT_ENGINE_NATIVE_PASS_H
 
 #include "engine/engine.h"
+#include "engine/native/interleaved.h"
 #include "engine/native/line.h"
 #include "engine/native/lone.h"
 #include "engine/native/matrix.h"
@@ -70,6 +71,8 @@ typedef struct weft_pass_request {
     weft_native_pieces spectrum;
     bool in_batch; /* as in weft_transform */
     bool alone;    /* complex lines of a batch are transformed alone where that is faster */
+    bool cached;   /* both sides stay in the caches: lines are transformed on interleaved numbers,
+                      with the bits of tiles, where that is faster */
     size_t cache;  /* bytes of the last-level cache for each thread; sizes blocks by it */
 } weft_pass_request;
 
@@ -96,6 +99,8 @@ struct weft_native_pass {
     bool inverse;
     bool by_matrix; /* contiguous lines are transformed one by one, as matrices */
     weft_matrix matrix;
+    weft_interleaved
+        interleaved; /* of width 0 where tiles are taken; else these are for the rest */
     bool by_lone; /* contiguous lines are transformed one by one, their own points in the lanes */
     weft_lone lone;
     const weft_lone_line *real_line; /* of real lines that are one codelet; else NULL */

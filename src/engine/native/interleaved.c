@@ -1,0 +1,294 @@
+/* Columns and rows on interleaved numbers: the vectors, the twiddles, and the stages of a block. */
+#include "engine/native/interleaved.h"
+
+#include "engine/native/lone.h"
+#include "engine/native/number.h"
+#include "engine/native/tables.h"
+#include "engine/roots.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- twiddles ---- */
+
+/* Those of all lines of one length. The last stage of rows, whose vectors hold successive groups,
+ * has vectors of `width`, the second number of the key, which is 0 for columns. */
+typedef struct twiddle_tables {
+    weft_shared_table shared;
+    void *twiddles[WEFT_MAX_LINE_STAGES]; /* NULL for the first stage */
+} twiddle_tables;
+
+typedef struct twiddle_writer {
+    const weft_kernels *kernels;
+    const double *re, *im; /* exp(-2 pi i j / n) */
+    int64_t step;          /* in these roots */
+    void *table;
+    int64_t at;
+} twiddle_writer;
+
+/* Real parts stand twice, and imaginary ones with either sign, the negative one first. */
+static void write_parts(twiddle_writer *w, int64_t group, int leg, bool imaginary) {
+    const int64_t j = leg * group * w->step;
+    weft_number_set(w->kernels, w->table, w->at++, imaginary ? -w->im[j] : w->re[j]);
+    weft_number_set(w->kernels, w->table, w->at++, imaginary ? w->im[j] : w->re[j]);
+}
+
+/* exp(-2 pi i leg group / (groups * radix)) for each group and leg > 0, or for vectors of so many
+ * groups, of which the last one overlaps the one before. */
+static bool write_twiddles(twiddle_writer *w, int64_t groups, int radix, int width, size_t *bytes) {
+    const int64_t vectors = (groups + width - 1) / width;
+    const size_t size = (size_t)(vectors * width * (radix - 1) * 4 * w->kernels->real_bytes);
+    w->table = malloc(size);
+    w->at = 0;
+    if (!w->table) return false;
+    *bytes += size;
+    for (int64_t v = 0; v < vectors; v++) {
+        const int64_t first = (v + 1) * width <= groups ? v * width : groups - width;
+        for (int leg = 1; leg < radix; leg++)
+            for (int imaginary = 0; imaginary < 2; imaginary++)
+                for (int i = 0; i < width; i++) write_parts(w, first + i, leg, imaginary != 0);
+    }
+    return true;
+}
+
+static bool make_tables(void *table, const weft_table_key *key, size_t *bytes) {
+    twiddle_tables *t = table;
+    const int64_t n = key->n[0];
+    const int width = key->n[1] > 0 ? (int)key->n[1] : 1;
+    weft_stages stages;
+    size_t own = 0; /* of what is released again */
+    double *re = malloc((size_t)n * sizeof *re), *im = malloc((size_t)n * sizeof *im);
+    bool ok = weft_stages_create(key->kernels, n, &stages, &own) && re && im &&
+              weft_roots_fill(n, n, re, im);
+    for (int i = 1; ok && i < stages.count; i++) {
+        const int64_t groups = stages.stage[i].m;
+        const int radix = stages.stage[i].codelet->radix;
+        twiddle_writer w = {key->kernels, re, im, .step = n / (groups * radix)};
+        ok = write_twiddles(&w, groups, radix, i + 1 < stages.count ? 1 : width, bytes);
+        t->twiddles[i] = w.table;
+    }
+    weft_stages_release(&stages);
+    free(im);
+    free(re);
+    return ok;
+}
+
+static void release_tables(void *table) {
+    twiddle_tables *t = table;
+    for (int i = 0; i < WEFT_MAX_LINE_STAGES; i++) free(t->twiddles[i]);
+}
+
+static bool borrow_tables(weft_interleaved *p, size_t *bytes) {
+    static const weft_table_kind kind = {sizeof(twiddle_tables), make_tables, release_tables};
+    if (p->width == 0 || p->count < 2) return true;
+    const weft_table_key key = {p->kernels, {p->n, p->rows ? p->width : 0}};
+    p->table = weft_table_borrow(&kind, &key, bytes);
+    if (p->table) p->twiddles = (const void *const *)((const twiddle_tables *)p->table)->twiddles;
+    return p->table != NULL;
+}
+
+/* ---- creation ---- */
+
+static void begin(const weft_stages *stages, weft_direction direction, weft_interleaved *p) {
+    *p = (weft_interleaved){.kernels = stages->kernels,
+                            .n = stages->n,
+                            .count = stages->count,
+                            .inverse = direction == WEFT_INVERSE};
+}
+
+/* Finds the codelets of the stages for vectors of one width. */
+static bool find_codelets(weft_interleaved *p, const weft_stages *stages,
+                          const weft_lone_kernels *kernels) {
+    for (int i = 0; i < p->count; i++) {
+        const weft_lone_codelet *const *c = kernels->codelets;
+        while (*c && (*c)->radix != stages->stage[i].codelet->radix) c++;
+        p->codelet[i] = *c;
+        if (!*c || !(*c)->columns_first) return false;
+    }
+    return kernels->interleaved;
+}
+
+/* Whether so many legs and as many results, each so many bytes apart, have room in the cache. */
+static bool have_room(int64_t legs, int64_t bytes) {
+    enum { LINE = 64, WAY = 4096, WAYS = 8 };
+    int64_t apart = WAY;
+    while (bytes % apart != 0) apart /= 2;
+    return 2 * legs <= WAYS * WAY / (apart > LINE ? apart : LINE);
+}
+
+static bool is_fast(const weft_interleaved *p, int64_t in_row, int64_t out_row) {
+    const int64_t bytes = weft_complex_bytes(p->kernels);
+    const int first = p->codelet[0]->radix, last = p->codelet[p->count - 1]->radix;
+    return have_room(first, p->n / first * in_row * bytes) &&
+           have_room(last, p->n / last * out_row * bytes);
+}
+
+bool weft_interleaved_create_columns(const weft_stages *stages, int64_t columns, int64_t in_row,
+                                     int64_t out_row, weft_direction direction, weft_interleaved *p,
+                                     size_t *bytes) {
+    const weft_lone_kernels *const *widths = stages->kernels->lone->widths;
+    begin(stages, direction, p);
+    for (int i = 0; widths[i] && p->width == 0; i++)
+        if (widths[i]->width <= columns && find_codelets(p, stages, widths[i]) &&
+            is_fast(p, in_row, out_row))
+            p->width = widths[i]->width;
+    return borrow_tables(p, bytes);
+}
+
+/* Whether vectors hold no more numbers than there are neighbours in each stage: points behind the
+ * legs or, in the last stage, groups. */
+static bool fills_vectors(const weft_interleaved *p, int width) {
+    int64_t before = 1;
+    for (int i = 0; i + 1 < p->count; i++) {
+        before *= p->codelet[i]->radix;
+        if (p->n / before < width) return false;
+    }
+    return before >= width && p->codelet[p->count - 1]->rows_last;
+}
+
+bool weft_interleaved_create_rows(const weft_stages *stages, weft_direction direction,
+                                  weft_interleaved *p, size_t *bytes) {
+    const weft_lone_kernels *const *widths = stages->kernels->lone->widths;
+    begin(stages, direction, p);
+    p->rows = true;
+    if (p->count == 1) {
+        p->line = weft_lone_find_line(p->kernels, p->n);
+        if (p->line && p->line->lines) p->width = 1;
+        return true;
+    }
+    for (int i = 0; widths[i] && p->width == 0; i++)
+        if (find_codelets(p, stages, widths[i]) && fills_vectors(p, widths[i]->width))
+            p->width = widths[i]->width;
+    return borrow_tables(p, bytes);
+}
+
+void weft_interleaved_release(weft_interleaved *p) {
+    weft_table_return(p->table);
+}
+
+/* ---- execution ---- */
+
+/* Columns or rows that are transformed together where there are several stages, between which they
+ * lie in the first-level cache, or in the second-level one if they are long. */
+static int64_t block_lines(const weft_interleaved *p) {
+    enum { LEAST = 8, BYTES = 12288 };
+    const int64_t fitting = BYTES / (p->n * weft_complex_bytes(p->kernels)) / LEAST * LEAST;
+    return fitting > LEAST ? fitting : LEAST;
+}
+
+/* Of a block, which may have up to twice as many columns or rows, less one. */
+static int64_t buffer_bytes(const weft_interleaved *p) {
+    return 2 * block_lines(p) * p->n * weft_complex_bytes(p->kernels);
+}
+
+size_t weft_interleaved_room(const weft_interleaved *p) {
+    if (p->width == 0 || p->line) return 0;
+    if (p->count == 1) return (size_t)(p->width * p->n * weft_complex_bytes(p->kernels));
+    return (size_t)((p->count == 2 ? 1 : 2) * buffer_bytes(p));
+}
+
+/* Stage i of so many columns, behind `before` points. */
+static void set_columns(const weft_interleaved *p, int i, int64_t before, int64_t from_row,
+                        int64_t to_row, int64_t columns, weft_columns_stage *s) {
+    const int radix = p->codelet[i]->radix;
+    const int64_t blocks = p->n / before / radix;
+    const bool reversed = p->inverse && i == p->count - 1; /* there blocks are 1 */
+    *s = (weft_columns_stage){.run = columns,
+                              .blocks = blocks,
+                              .groups = before,
+                              .from_leg = blocks * from_row,
+                              .from_block = from_row,
+                              .from_group = blocks * radix * from_row,
+                              .to_leg = (reversed ? -before : before) * blocks * to_row,
+                              .to_block = to_row,
+                              .to_group = (reversed ? -blocks : blocks) * to_row,
+                              .to_origin = reversed ? p->n * to_row : 0};
+    if (from_row != columns || to_row != columns) return;
+    s->run *= s->blocks; /* successive blocks are one run */
+    s->blocks = 1;
+}
+
+/* The same of rows, each of which is a block. */
+static void set_rows(const weft_interleaved *p, int i, int64_t before, int64_t from_row,
+                     int64_t to_row, int64_t rows, weft_columns_stage *s) {
+    const int radix = p->codelet[i]->radix;
+    const int64_t run = p->n / before / radix;
+    *s = (weft_columns_stage){.run = run,
+                              .blocks = rows,
+                              .groups = before,
+                              .from_leg = run,
+                              .from_block = from_row,
+                              .from_group = run * radix,
+                              .to_leg = before * run,
+                              .to_block = to_row,
+                              .to_group = run,
+                              .to_origin = p->inverse && i == p->count - 1 ? p->n : 0};
+}
+
+static void run_block(const weft_interleaved *p, const void *in, int64_t in_row, void *out,
+                      int64_t out_row, int64_t lines, double scale, void *room) {
+    const int64_t between = p->rows ? p->n : lines; /* two rows of the buffers */
+    const void *from = in;
+    int64_t before = 1;
+    for (int i = 0; i < p->count; i++) {
+        const weft_lone_codelet *codelet = p->codelet[i];
+        const bool last = i == p->count - 1;
+        void *to = last ? out : (char *)room + (i % 2) * buffer_bytes(p);
+        weft_columns_stage s;
+        (p->rows ? set_rows : set_columns)(p, i, before, i > 0 ? between : in_row,
+                                           last ? out_row : between, lines, &s);
+        s.twiddles = i > 0 ? p->twiddles[i] : NULL;
+        (i == 0            ? codelet->columns_first
+         : p->rows && last ? codelet->rows_last
+                           : codelet->columns_later)(from, to, &s, last ? scale : 1);
+        from = to;
+        before *= codelet->radix;
+    }
+}
+
+/* One stage in place, where columns do not fill the last vector: it overlaps the one before, so
+ * what it transforms is kept aside. */
+static void run_in_place(const weft_interleaved *p, void *data, int64_t row, int64_t count,
+                         double scale, void *room) {
+    const int64_t bytes = weft_complex_bytes(p->kernels), width = p->width;
+    char *tail = (char *)data + (count - width) * bytes;
+    for (int64_t i = 0; i < p->n; i++)
+        memcpy((char *)room + i * width * bytes, tail + i * row * bytes, (size_t)(width * bytes));
+    run_block(p, data, row, data, row, count - count % width, scale, NULL);
+    run_block(p, room, width, tail, row, width, scale, NULL);
+}
+
+/* Rows that are one codelet each. */
+static void run_codelets(const weft_interleaved *p, const void *in, int64_t in_row, void *out,
+                         int64_t out_row, int64_t count, double scale) {
+    const weft_lone_line *line = p->line;
+    const int64_t bytes = weft_complex_bytes(p->kernels);
+    line->lines(in, in_row * bytes, out, out_row * bytes, count, p->inverse, scale);
+    for (int64_t i = count / line->together * line->together; i < count; i++)
+        line->complex((const char *)in + i * in_row * bytes, (char *)out + i * out_row * bytes,
+                      p->inverse, scale);
+}
+
+void weft_interleaved_run(const weft_interleaved *p, const void *in, int64_t in_row, void *out,
+                          int64_t out_row, int64_t count, double scale, void *room) {
+    const int64_t bytes = weft_complex_bytes(p->kernels), most = block_lines(p);
+    if (p->line) {
+        run_codelets(p, in, in_row, out, out_row, count, scale);
+        return;
+    }
+    if (p->count == 1) {
+        if (in == out && count % p->width != 0)
+            run_in_place(p, out, out_row, count, scale, room);
+        else
+            run_block(p, in, in_row, out, out_row, count, scale, room);
+        return;
+    }
+    const int64_t in_line = bytes * (p->rows ? in_row : 1),
+                  out_line = bytes * (p->rows ? out_row : 1);
+    for (int64_t i = 0; i < count;) {
+        const int64_t left = count - i, lines = left < 2 * most ? left : most;
+        run_block(p, (const char *)in + i * in_line, in_row, (char *)out + i * out_line, out_row,
+                  lines, scale, room);
+        i += lines;
+    }
+}

@@ -1,0 +1,52 @@
+/*
+ * The transforms of neighbouring columns of complex numbers, or of contiguous rows, on vectors of
+ * interleaved numbers as they lie in memory: no lanes are empty, and little is transposed. The
+ * stages are those of a tile (stages.h), with the same radices, twiddles and roundings, so that
+ * bits are the same, too: decimated in time, each from one array to another (Stockham), in the
+ * natural order on both sides.
+ */
+#ifndef WEFT_ENGINE_NATIVE_INTERLEAVED_H
+#define WEFT_ENGINE_NATIVE_INTERLEAVED_H
+
+#include "engine/native/lone_kernels.h"
+#include "engine/native/stages.h"
+
+#include <weft/weft.h>
+
+typedef struct weft_interleaved {
+    const weft_kernels *kernels;
+    int64_t n;
+    int width; /* of the vectors, in complex numbers; 0: there are none of these kernels */
+    bool rows, inverse;
+    const weft_lone_line *line; /* of rows that are one codelet; else NULL, and there are stages: */
+    int count;
+    const weft_lone_codelet *codelet[WEFT_MAX_LINE_STAGES];
+    const void *const *twiddles; /* [count] */
+    const void *table;           /* of twiddles, which plans share; or NULL */
+} weft_interleaved;
+
+/* For columns. Looks for the widest vectors that so many of them fill: width becomes 0 where there
+ * are none, or rows that are so many complex numbers apart as in_row or out_row are slow to read
+ * and write together, since they compete for few sets of the first-level cache. Returns false when
+ * out of memory. *bytes grows by the tables. */
+bool weft_interleaved_create_columns(const weft_stages *stages, int64_t columns, int64_t in_row,
+                                     int64_t out_row, weft_direction direction, weft_interleaved *p,
+                                     size_t *bytes);
+
+/* For rows: the widest vectors that each stage fills. */
+bool weft_interleaved_create_rows(const weft_stages *stages, weft_direction direction,
+                                  weft_interleaved *p, size_t *bytes);
+
+void weft_interleaved_release(weft_interleaved *p);
+
+/* Bytes of scratch memory for any number of columns or rows. */
+size_t weft_interleaved_room(const weft_interleaved *p);
+
+/* Transforms `count` columns, at least p->width, of which the first points are at `in` and `out`,
+ * or rows of which the first one begins there. Columns' points, or rows, are `in_row` and `out_row`
+ * complex numbers apart. `in` may be `out` if those are equal. Results are multiplied by `scale`,
+ * which must be a number of the kernels' precision. */
+void weft_interleaved_run(const weft_interleaved *p, const void *in, int64_t in_row, void *out,
+                          int64_t out_row, int64_t count, double scale, void *room);
+
+#endif
