@@ -80,7 +80,7 @@ static bool may_be_alone(const planning *p) {
 static bool stays_in_caches(const planning *p) {
     const weft_transform *t = p->transform;
     const int64_t elements = t->in_elements > t->out_elements ? t->in_elements : t->out_elements;
-    return elements * weft_complex_bytes(p->kernels) <= 4 * (int64_t)weft_topology_get()->l2;
+    return elements * weft_complex_bytes(p->kernels) <= 2 * (int64_t)weft_topology_get()->l2;
 }
 
 /* The pieces of a pass group's input and output, and of the spectrum of a round trip. */

@@ -151,13 +151,11 @@ bool weft_interleaved_create_rows(const weft_stages *stages, weft_direction dire
     const weft_lone_kernels *const *widths = stages->kernels->lone->widths;
     begin(stages, direction, p);
     p->rows = true;
-    if (p->count == 1) {
-        p->line = weft_lone_find_line(p->kernels, p->n);
-        if (p->line && p->line->lines) p->width = 1;
-        return true;
-    }
+    const weft_lone_line *line = weft_lone_find_line(p->kernels, p->n);
+    if (p->count == 1 && line && line->lines) p->line = line;
     for (int i = 0; widths[i] && p->width == 0; i++)
-        if (find_codelets(p, stages, widths[i]) && fills_vectors(p, widths[i]->width))
+        if (find_codelets(p, stages, widths[i]) &&
+            (p->count == 1 ? p->line != NULL : fills_vectors(p, widths[i]->width)))
             p->width = widths[i]->width;
     return borrow_tables(p, bytes);
 }

@@ -247,8 +247,7 @@ static bool list_tiles(weft_native_pass *pass, size_t *bytes) {
 }
 
 /* Lines on either side that lie in one array and stay in the caches are transformed on interleaved
- * numbers, with the bits of tiles, whatever the array is a part of. With wide vectors, rows are
- * not, since many registers hold more than two of the lines that tiles transpose. */
+ * numbers, with the bits of tiles, whatever the array is a part of. */
 static bool make_interleaved(weft_native_pass *pass, const weft_pass_request *request,
                              weft_direction direction, size_t *bytes) {
     const weft_access access = pass->in.access;
@@ -264,7 +263,7 @@ static bool make_interleaved(weft_native_pass *pass, const weft_pass_request *re
         return weft_interleaved_create_columns(stages, pass->loop[0], request->dim.in_stride,
                                                request->dim.out_stride, direction,
                                                &pass->interleaved, bytes);
-    if (access != WEFT_ALONG || pass->loops != 1 || weft_lone_is_wide(pass->kernels)) return true;
+    if (access != WEFT_ALONG || pass->loops != 1) return true;
     return weft_interleaved_create_rows(stages, direction, &pass->interleaved, bytes);
 }
 
