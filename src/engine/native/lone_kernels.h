@@ -38,8 +38,8 @@ typedef struct weft_lone_line {
                  double scale);
 } weft_lone_line;
 
-/* A stage of the transforms of neighbouring columns (columns.h): butterflies of `groups` times
- * `blocks` runs of successive numbers. All distances count complex numbers. */
+/* A stage of the transforms of neighbouring columns, or of rows (interleaved.h): butterflies of
+ * `groups` times `blocks` runs of successive numbers. All distances count complex numbers. */
 typedef struct weft_columns_stage {
     const void *twiddles; /* radix - 1 for each group, four parts each as below */
     int64_t run;          /* not less than the width of the vectors */
