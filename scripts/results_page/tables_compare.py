@@ -12,7 +12,7 @@ TIME, CASE = "Time_FFT [ms]", ("experiment", "kind", "complex", "shape", "batch"
 NAMES = {
     "powers": "powers of two", "primes": "primes", "smooth": "products of 2, 3, 5 and 7", "batches": "batches",
     "nd": "two and three axes", "precision": "half, single, double", "windows": "windows", "memory": "large arrays",
-    "transfers": "to the device and back",
+    "transfers": "to the device and back", "sizes": "planes",
 }  # fmt: skip
 Cell = tuple[dict[str, str], str, float, float]  # a row of the case, the fastest peer, its and weft's milliseconds
 

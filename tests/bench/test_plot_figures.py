@@ -244,6 +244,19 @@ class Groups(FigureCase):
             self.assertAlmostEqual(line.get_ydata()[0], 0.5, delta=0.02)
         self.assertAlmostEqual(lines_of(panels["1-D"])["weft"].get_ydata()[0], 2, delta=0.5)  # what Contestant says
 
+    def test_batches_of_one_shape_are_drawn_over_their_number(self) -> None:
+        table = self.table()
+        for n, batches in ((92, (1, 10, 1000)), (1024, (20, 800))):
+            for batch in batches:
+                table.block(Problem(str(n), batch=batch), [Contestant("weft", "auto"), Contestant("fftw", "-", 2)], 5)
+        for picture in self.draw(libraries, table):
+            panels = {ax.get_title(loc="left"): ax for ax in picture.figure.axes if ax.axison}
+            self.assertEqual(set(panels), {"1-D, batches of 92", "1-D, batched"})
+            for line in lines_of(panels["1-D, batches of 92"]).values():
+                self.assertEqual(list(line.get_xdata()), [1, 10, 1000])
+            self.assertEqual(panels["1-D, batches of 92"].get_xlabel(), "transforms in a batch")
+            self.assertEqual(panels["1-D, batched"].get_xlabel(), "points of a line")
+
     def test_logarithmic_axes_have_enough_ticks(self) -> None:
         for low, high in ((0.85, 1.1), (0.85, 4.1), (0.02, 30), (1e-5, 3e4)):
             ax = matplotlib.figure.Figure().subplots()

@@ -4,6 +4,8 @@ against small stand-ins for them."""
 from __future__ import annotations
 
 import csv
+import gzip
+import io
 import json
 import os
 import re
@@ -111,6 +113,30 @@ def test_half_precision_is_named_as_what_it_is_computed_in(rng):
         computed[name] = first.computed
         assert first.error < (1e-6 if first.computed == "complex64" else 1e-3) and not first.wrong
     assert computed["weft"] == "complex64" and computed["weft-plan"] == "float16"
+
+
+def test_a_report_is_drawn_again(results, tmp_path):
+    facts = json.loads((results / "run.json").read_text())
+    rows = table.read(results / "compare.csv")
+    assert [row.row() for row in rows] == [row.row() for row in table.read(zipped(results / "compare.csv", tmp_path))]
+    again = io.StringIO(newline="")
+    csv.writer(again, lineterminator="\n").writerows([table.HEADER, *(row.row() for row in rows)])
+    assert again.getvalue() == (results / "compare.csv").read_text()
+    (tmp_path / "compare.json").write_text(json.dumps(facts))
+    assert command.main(["--draw", str(tmp_path / "compare.csv.gz"), "-o", str(tmp_path / "drawn")]) == 0
+    drawn, first = ({one.name for one in folder.iterdir()} for folder in (tmp_path / "drawn", results))
+    assert drawn == first - {"compare.csv", "run.json"}
+    (tmp_path / "compare.json").write_text("{")
+    for file in (tmp_path / "compare.csv.gz", tmp_path / "no.csv", tmp_path / "compare.json"):
+        with pytest.raises(SystemExit) as refused:
+            command.main(["--draw", str(file), "-o", str(tmp_path / "no")])
+        assert refused.value.code == 2
+
+
+def zipped(file, folder):
+    made = folder / "compare.csv.gz"
+    made.write_bytes(gzip.compress(file.read_bytes()))
+    return made
 
 
 # What cannot be measured, and what is wrong

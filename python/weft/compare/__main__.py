@@ -66,6 +66,12 @@ def parser() -> Parser:
         default=Path("compare"),
         help="folder of the results (default: compare)",
     )
+    add(
+        "--draw",
+        metavar="FILE",
+        type=Path,
+        help="measure nothing: draw the report of an earlier run, from its compare.csv (or .csv.gz) and run.json",
+    )
     add("--format", metavar="LIST", default="png", help="formats of the pictures: png, pdf, svg (default: png)")
     add("--quiet", action="store_true", help="print nothing but errors")
     return made
@@ -166,12 +172,34 @@ def provenance(options: argparse.Namespace, arguments: Sequence[str]) -> dict[st
 
 def main(arguments: list[str]) -> int:
     options = read_arguments(arguments)
+    if options.draw is not None:
+        return draw(options)
     try:
         facts = provenance(options, arguments)
         with confined(options.threads):
             return run(options, facts)
     except OSError as error:
         refuse(f"{error.filename or options.output}: {error.strerror}")
+
+
+def draw(options: argparse.Namespace) -> int:
+    """Writes the report of a run that is over. A file NAME.csv has its facts in NAME.json, or in run.json beside it."""
+    from weft.compare import report
+    from weft.compare.table import Skipped, read
+
+    name = options.draw.name.removesuffix(".gz").removesuffix(".csv")
+    told = options.draw.with_name(name + ".json")
+    try:
+        rows = read(options.draw)
+        facts = json.loads((told if told.exists() else options.draw.with_name("run.json")).read_text(encoding="utf-8"))
+        options.output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        refuse(f"{error.filename or options.draw}: {error.strerror}")
+    except (KeyError, ValueError) as error:
+        refuse(f"--draw: {options.draw} is no compare.csv with its run.json: {error}")
+    skipped = [Skipped(one["library"], None, one["reason"]) for one in facts.get("skipped", []) if one["case"] == "all"]
+    report.write(report.compose(rows, skipped, facts), options.output, options.format)
+    return 0
 
 
 def run(options: argparse.Namespace, facts: dict[str, Any]) -> int:

@@ -7,6 +7,7 @@ there: milliseconds and bytes, the first run "Warmup", empty where nothing of th
 from __future__ import annotations
 
 import csv
+import gzip
 import hashlib
 import math
 import platform
@@ -156,6 +157,41 @@ class Table:
 
     def close(self) -> None:
         self._stream.close()
+
+
+def read(file: Path) -> list[Measured]:
+    """The rows of a compare.csv, which may be compressed by gzip; ValueError or KeyError where it is none."""
+    kinds, precisions = {"Complex": "c2c", "Real": "r2c"}, {name: one for one, name in PRECISIONS.items()}
+    opened = gzip.open(file, "rt", encoding="utf-8") if file.suffix == ".gz" else file.open(encoding="utf-8")
+    rows = []
+    with opened as stream:
+        for row in csv.DictReader(stream):
+            shape = tuple(map(int, row["shape"].split("x")))
+            kind, precision = kinds[row["complex"]], precisions[row["precision"]]
+            case = Case(row["experiment"], shape, int(row["batch"]), kind, precision)
+            first, _ = array_bytes(row["shape"], kind, precision, case.batch)
+            seconds = [
+                float(row[f"Time_{what} [ms]"] or 0) / 1e3 for what in ("FFT", "Upload", "Download", "PlanInitFwd")
+            ]
+            rows.append(
+                Measured(
+                    library=row["library"],
+                    version=row["version"],
+                    device=row["device"],
+                    threads=int(row["threads"]),
+                    effort=row["effort"],
+                    case=case,
+                    way=row["way"],
+                    block=int(row["id"]),
+                    run=int(row["run"]),
+                    seconds=Seconds(*seconds[:3]),
+                    planning=seconds[3],
+                    error=float(row["error_l2"]),
+                    computed=row["computed"],
+                    memory=float(row["memory_over_input"] or math.nan) * first,
+                )
+            )
+    return rows
 
 
 def cell_of(row: Measured) -> str:

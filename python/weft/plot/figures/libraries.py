@@ -13,6 +13,7 @@ from weft.plot.figures.picture import Picture
 from weft.plot.figures.style import (
     MARKS,
     PAPER,
+    count_axis,
     finish,
     handle,
     interval_bars,
@@ -49,10 +50,14 @@ def draw(study: Study) -> list[Picture]:
     return pictures
 
 
-def sweeps(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """The panels: cells that agree in axes, layout and ranks, single transforms and batches apart. Sizes whose batches
-    have as many points in all belong together, a single transform of so many among them."""
-    panels = []
+SEVERAL = 3  # numbers of transforms of one shape, from which on they are a sweep of their own
+
+
+def sweeps(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame, str]]:
+    """The panels, and the column that each is drawn over: cells that agree in axes, layout and ranks, single transforms
+    and batches apart. Sizes whose batches have as many points in all belong together, a single transform of so many
+    among them; several batches of one shape are drawn over their number of transforms."""
+    panels: list[tuple[str, pd.DataFrame, str]] = []
     for (axes, layout, ranks), part in table.groupby(["axes", "layout", "ranks"], sort=True):
         words = [f"{axes}-D"]
         after = (["strided"] if layout == "strided" else []) + ([plural(int(ranks), "rank")] if axes == 3 else [])
@@ -64,14 +69,19 @@ def sweeps(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
             if (group["batch"] > 1).any() and group["points"].nunique() > 1
         ]
         taken = np.isin(everything, [total for total, _ in constant])
+        counts = part[~taken].groupby("shape", observed=True)["batch"].nunique()
+        counted = part["shape"].isin(counts[counts >= SEVERAL].index) & ~taken
+        for shape, group in part[counted].groupby("shape", observed=True):
+            panels.append((", ".join([*words, f"batches of {shape_label(str(shape))}", *after]), group, "batch"))
+        part, everything, taken, batched = part[~counted], everything[~counted], taken[~counted], batched[~counted]
         single = part[~batched]
         if len(single) and (single["points"].nunique() > 1 or not taken[~batched].all()):
-            panels.append((", ".join(words + after), single))
+            panels.append((", ".join(words + after), single, "points"))
         for total, group in constant:
             label = power_of_two(int(total).bit_length() - 1) if total & (total - 1) == 0 else str(total)
-            panels.append((", ".join([*words, f"batches of {label} points", *after]), group))
+            panels.append((", ".join([*words, f"batches of {label} points", *after]), group, "points"))
         if (batched & ~taken).any():
-            panels.append((", ".join([*words, "batched", *after]), part[batched & ~taken]))
+            panels.append((", ".join([*words, "batched", *after]), part[batched & ~taken], "points"))
     return panels
 
 
@@ -104,23 +114,30 @@ def _plot(ax: Axes, x: pd.Series, y: pd.Series, look: Look, name: str, width: fl
     ax.plot(x, y, color=colour, marker=marker, linestyle=dash, markerfacecolor=face, linewidth=width, label=name)
 
 
+def _size_axis(ax: Axes, part: pd.DataFrame, over: str, inches: float) -> None:
+    if over == "batch":
+        count_axis(ax, part["batch"].astype(int), "transforms in a batch")
+    else:
+        shape_axis(ax, part["shape"], inches)
+
+
 def _speeds(context: Context) -> Picture:
     lines = lines_of(context.cells)
     style = looks(lines)
     panels = sweeps(lines)
     figure, axes, inches = _grid(len(panels))
-    for ax, (name, part) in zip(axes, panels):
+    for ax, (name, part, over) in zip(axes, panels):
         for line in style:
-            points = part[part["line"] == line].sort_values("points").drop_duplicates("points")
+            points = part[part["line"] == line].sort_values(over).drop_duplicates(over)
             if len(points):
-                _plot(ax, points["points"], points["gflops"], style[line], line, 2.4 if line == "weft" else 1.6)
+                _plot(ax, points[over], points["gflops"], style[line], line, 2.4 if line == "weft" else 1.6)
         ax.set_ylim(0, part["gflops"].max() * 1.08)
         ax.set_ylabel("GFLOP/s")
         ax.set_title(name)
-        shape_axis(ax, part["shape"], inches)
+        _size_axis(ax, part, over, inches)
     title = f"Speed of libraries: {context.words}"
     finish(figure, title, [handle(name, *style[name]) for name in style])
-    seen = " ".join(_fastest(name, part) for name, part in panels)
+    seen = " ".join(_fastest(name, part) for name, part, _ in panels)
     caption = (
         "5 N log2 N operations (half of them for real data) over the median time of the slowest rank; weft in its "
         f"fastest configuration. Higher is faster. {seen}"
@@ -139,16 +156,16 @@ def _ratios(context: Context, ratios: pd.DataFrame) -> Picture:
     style = looks(ratios)
     panels = sweeps(ratios)
     figure, axes, inches = _grid(len(panels))
-    for ax, (name, part) in zip(axes, panels):
+    for ax, (name, part, over) in zip(axes, panels):
         for line in style:
-            points = part[part["line"] == line].sort_values("points").drop_duplicates("points")
+            points = part[part["line"] == line].sort_values(over).drop_duplicates(over)
             if len(points):
-                _plot(ax, points["points"], points["ratio"], style[line], line)
-                interval_bars(ax, points["points"], points["ratio_low"], points["ratio_high"], style[line][0])
+                _plot(ax, points[over], points["ratio"], style[line], line)
+                interval_bars(ax, points[over], points["ratio_low"], points["ratio_high"], style[line][0])
         bounds = part[["ratio_low", "ratio_high"]].to_numpy().ravel()
         ratio_axis(ax, part["ratio"], bounds, "time of weft / peer")
         ax.set_title(name)
-        shape_axis(ax, part["shape"], inches)
+        _size_axis(ax, part, over, inches)
     title = f"weft relative to other libraries: {context.words}"
     finish(figure, title, [handle(name, *style[name]) for name in style])
     seen = " ".join(_means(line, part) for line, part in ratios.groupby("line", sort=True))
