@@ -169,14 +169,15 @@ void weft_interleaved_release(weft_interleaved *p) {
 /* Columns or rows that are transformed together where there are several stages, between which they
  * lie in the first-level cache, or in the second-level one if they are long. */
 static int64_t block_lines(const weft_interleaved *p) {
-    enum { LEAST = 8, BYTES = 12288 };
-    const int64_t fitting = BYTES / (p->n * weft_complex_bytes(p->kernels)) / LEAST * LEAST;
-    return fitting > LEAST ? fitting : LEAST;
+    enum { COLUMNS = 8, BYTES = 12288 };
+    const int64_t fitting = BYTES / (p->n * weft_complex_bytes(p->kernels)),
+                  unit = p->rows ? 1 : COLUMNS;
+    return fitting > unit ? fitting / unit * unit : unit;
 }
 
-/* Of a block, which may have up to twice as many columns or rows, less one. */
+/* Of a block, to which columns are added that would not fill a vector. */
 static int64_t buffer_bytes(const weft_interleaved *p) {
-    return 2 * block_lines(p) * p->n * weft_complex_bytes(p->kernels);
+    return (block_lines(p) + (p->rows ? 0 : p->width)) * p->n * weft_complex_bytes(p->kernels);
 }
 
 size_t weft_interleaved_room(const weft_interleaved *p) {
@@ -284,7 +285,8 @@ void weft_interleaved_run(const weft_interleaved *p, const void *in, int64_t in_
     const int64_t in_line = bytes * (p->rows ? in_row : 1),
                   out_line = bytes * (p->rows ? out_row : 1);
     for (int64_t i = 0; i < count;) {
-        const int64_t left = count - i, lines = left < 2 * most ? left : most;
+        const int64_t left = count - i, spare = p->rows ? 0 : p->width - 1;
+        const int64_t lines = left <= most + spare ? left : most;
         run_block(p, (const char *)in + i * in_line, in_row, (char *)out + i * out_line, out_row,
                   lines, scale, room);
         i += lines;
