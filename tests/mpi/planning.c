@@ -227,13 +227,20 @@ static void a_device_that_always_fails_on_one_rank_fails_the_plan_on_all(void) {
 }
 
 /* A rank's result of the same input for all methods; the caller frees it. */
-static double *transform(weft_plan plan, size_t *bytes) {
+static double *transform(weft_plan plan, weft_precision precision, size_t *bytes) {
     size_t in_bytes = 0;
     weft_plan_bytes(plan, WEFT_INPUT, &in_bytes);
     weft_plan_bytes(plan, WEFT_OUTPUT, bytes);
     double *in = malloc(in_bytes + 16), *out = calloc(1, *bytes + 16);
-    for (size_t i = 0; i < in_bytes / sizeof *in; i++)
-        in[i] = (double)((i * 2654435761u + (size_t)rank * 40503u) % 1000003u) / 1000003.0;
+    for (size_t i = 0; i < in_bytes / (precision == WEFT_SINGLE ? sizeof(float) : sizeof(double));
+         i++) {
+        const double value =
+            (double)((i * 2654435761u + (size_t)rank * 40503u) % 1000003u) / 1000003.0;
+        if (precision == WEFT_SINGLE)
+            ((float *)(void *)in)[i] = (float)value;
+        else
+            in[i] = value;
+    }
     CHECK(weft_execute(plan, WEFT_FORWARD, in, out) == WEFT_SUCCESS);
     free(in);
     return out;
@@ -260,7 +267,7 @@ static void the_bits_do_not_depend_on_the_method_where_weft_chooses_the_chain(vo
             CHECK(weft_plan_create(ctx, &problems[p], &options, &plan) == WEFT_SUCCESS);
             if (!plan) continue;
             weft_plan_options(plan, &chosen);
-            double *result = transform(plan, &bytes);
+            double *result = transform(plan, problems[p].precision, &bytes);
             if (m == 0) {
                 first = result;
                 first_bytes = bytes;
@@ -301,7 +308,7 @@ static void a_method_given_for_the_second_redistribution_is_used_there(void) {
         CHECK(chosen.exchange[0] != WEFT_EXCHANGE_AUTO);
         CHECK(methods[m] == WEFT_EXCHANGE_AUTO || chosen.exchange[1] == methods[m]);
         CHECK(methods[m] != WEFT_PEER || explains(plan, "partners read"));
-        double *result = transform(plan, &bytes);
+        double *result = transform(plan, problem.precision, &bytes);
         if (expected) {
             weft_box box;
             weft_plan_box(plan, WEFT_OUTPUT, rank, &box);

@@ -166,18 +166,12 @@ void weft_interleaved_release(weft_interleaved *p) {
 
 /* ---- execution ---- */
 
-/* Columns or rows that are transformed together where there are several stages, between which they
- * lie in the first-level cache, or in the second-level one if they are long. */
-static int64_t block_lines(const weft_interleaved *p) {
-    enum { COLUMNS = 8, BYTES = 12288 };
-    const int64_t fitting = BYTES / (p->n * weft_complex_bytes(p->kernels)),
-                  unit = p->rows ? 1 : COLUMNS;
-    return fitting > unit ? fitting / unit * unit : unit;
-}
-
-/* Of a block, to which columns are added that would not fill a vector. */
+/* Columns or rows are transformed together, where there are several stages, as many as a tile has,
+ * and columns that would not fill a vector by themselves: memory for more would be taken from what
+ * streamed plans have for their arrays. Between the stages they lie in one buffer or two. */
 static int64_t buffer_bytes(const weft_interleaved *p) {
-    return (block_lines(p) + (p->rows ? 0 : p->width)) * p->n * weft_complex_bytes(p->kernels);
+    const int64_t lines = p->kernels->lanes + (p->rows ? 0 : p->width - 1);
+    return lines * p->n * weft_complex_bytes(p->kernels);
 }
 
 size_t weft_interleaved_room(const weft_interleaved *p) {
@@ -270,7 +264,7 @@ static void run_codelets(const weft_interleaved *p, const void *in, int64_t in_r
 
 void weft_interleaved_run(const weft_interleaved *p, const void *in, int64_t in_row, void *out,
                           int64_t out_row, int64_t count, double scale, void *room) {
-    const int64_t bytes = weft_complex_bytes(p->kernels), most = block_lines(p);
+    const int64_t bytes = weft_complex_bytes(p->kernels), most = p->kernels->lanes;
     if (p->line) {
         run_codelets(p, in, in_row, out, out_row, count, scale);
         return;
