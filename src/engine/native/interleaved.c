@@ -9,26 +9,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_STAGES = 2 };
+
 /* ---- twiddles ---- */
 
-/* Those of all lines of one length. The last stage of rows, whose vectors hold successive groups,
- * has vectors of `width`, the second number of the key, which is 0 for columns. */
-typedef struct twiddle_tables {
+/* Those of the second stage of all lines of one length. That of rows, whose vectors hold successive
+ * groups, has vectors of `width`, the second number of the key, which is 1 for columns. */
+typedef struct twiddle_table {
     weft_shared_table shared;
-    void *twiddles[WEFT_MAX_LINE_STAGES]; /* NULL for the first stage */
-} twiddle_tables;
+    void *twiddles;
+} twiddle_table;
 
 typedef struct twiddle_writer {
     const weft_kernels *kernels;
     const double *re, *im; /* exp(-2 pi i j / n) */
-    int64_t step;          /* in these roots */
     void *table;
     int64_t at;
 } twiddle_writer;
 
 /* Real parts stand twice, and imaginary ones with either sign, the negative one first. */
 static void write_parts(twiddle_writer *w, int64_t group, int leg, bool imaginary) {
-    const int64_t j = leg * group * w->step;
+    const int64_t j = leg * group;
     weft_number_set(w->kernels, w->table, w->at++, imaginary ? -w->im[j] : w->re[j]);
     weft_number_set(w->kernels, w->table, w->at++, imaginary ? w->im[j] : w->re[j]);
 }
@@ -51,40 +52,36 @@ static bool write_twiddles(twiddle_writer *w, int64_t groups, int radix, int wid
     return true;
 }
 
-static bool make_tables(void *table, const weft_table_key *key, size_t *bytes) {
-    twiddle_tables *t = table;
+static bool make_table(void *table, const weft_table_key *key, size_t *bytes) {
+    twiddle_table *t = table;
     const int64_t n = key->n[0];
-    const int width = key->n[1] > 0 ? (int)key->n[1] : 1;
     weft_stages stages;
     size_t own = 0; /* of what is released again */
     double *re = malloc((size_t)n * sizeof *re), *im = malloc((size_t)n * sizeof *im);
     bool ok = weft_stages_create(key->kernels, n, &stages, &own) && re && im &&
               weft_roots_fill(n, n, re, im);
-    for (int i = 1; ok && i < stages.count; i++) {
-        const int64_t groups = stages.stage[i].m;
-        const int radix = stages.stage[i].codelet->radix;
-        twiddle_writer w = {key->kernels, re, im, .step = n / (groups * radix)};
-        ok = write_twiddles(&w, groups, radix, i + 1 < stages.count ? 1 : width, bytes);
-        t->twiddles[i] = w.table;
-    }
+    twiddle_writer w = {.kernels = key->kernels, .re = re, .im = im};
+    ok = ok && write_twiddles(&w, stages.stage[1].m, stages.stage[1].codelet->radix, (int)key->n[1],
+                              bytes);
+    t->twiddles = w.table;
     weft_stages_release(&stages);
     free(im);
     free(re);
     return ok;
 }
 
-static void release_tables(void *table) {
-    twiddle_tables *t = table;
-    for (int i = 0; i < WEFT_MAX_LINE_STAGES; i++) free(t->twiddles[i]);
+static void release_table(void *table) {
+    free(((twiddle_table *)table)->twiddles);
 }
 
-static bool borrow_tables(weft_interleaved *p, size_t *bytes) {
-    static const weft_table_kind kind = {sizeof(twiddle_tables), make_tables, release_tables};
+static bool borrow_table(weft_interleaved *p, size_t *bytes) {
+    static const weft_table_kind kind = {sizeof(twiddle_table), make_table, release_table};
     if (p->width == 0 || p->count < 2) return true;
-    const weft_table_key key = {p->kernels, {p->n, p->rows ? p->width : 0}};
-    p->table = weft_table_borrow(&kind, &key, bytes);
-    if (p->table) p->twiddles = (const void *const *)((const twiddle_tables *)p->table)->twiddles;
-    return p->table != NULL;
+    const weft_table_key key = {p->kernels, {p->n, p->rows ? p->width : 1}};
+    const twiddle_table *table = weft_table_borrow(&kind, &key, bytes);
+    p->table = table;
+    if (table) p->twiddles = table->twiddles;
+    return table != NULL;
 }
 
 /* ---- creation ---- */
@@ -96,9 +93,11 @@ static void begin(const weft_stages *stages, weft_direction direction, weft_inte
                             .inverse = direction == WEFT_INVERSE};
 }
 
-/* Finds the codelets of the stages for vectors of one width. */
+/* Finds the codelets of the stages for vectors of one width. More than two stages are left to
+ * tiles, which hold what lies between them. */
 static bool find_codelets(weft_interleaved *p, const weft_stages *stages,
                           const weft_lone_kernels *kernels) {
+    if (p->count > MOST_STAGES) return false;
     for (int i = 0; i < p->count; i++) {
         const weft_lone_codelet *const *c = kernels->codelets;
         while (*c && (*c)->radix != stages->stage[i].codelet->radix) c++;
@@ -132,18 +131,14 @@ bool weft_interleaved_create_columns(const weft_stages *stages, int64_t columns,
         if (widths[i]->width <= columns && find_codelets(p, stages, widths[i]) &&
             is_fast(p, in_row, out_row))
             p->width = widths[i]->width;
-    return borrow_tables(p, bytes);
+    return borrow_table(p, bytes);
 }
 
-/* Whether vectors hold no more numbers than there are neighbours in each stage: points behind the
- * legs or, in the last stage, groups. */
+/* Whether vectors hold no more numbers than there are neighbours in both stages: points behind the
+ * legs, and groups. */
 static bool fills_vectors(const weft_interleaved *p, int width) {
-    int64_t before = 1;
-    for (int i = 0; i + 1 < p->count; i++) {
-        before *= p->codelet[i]->radix;
-        if (p->n / before < width) return false;
-    }
-    return before >= width && p->codelet[p->count - 1]->rows_last;
+    return p->codelet[1]->radix >= width && p->codelet[0]->radix >= width &&
+           p->codelet[1]->rows_last;
 }
 
 bool weft_interleaved_create_rows(const weft_stages *stages, weft_direction direction,
@@ -157,7 +152,7 @@ bool weft_interleaved_create_rows(const weft_stages *stages, weft_direction dire
         if (find_codelets(p, stages, widths[i]) &&
             (p->count == 1 ? p->line != NULL : fills_vectors(p, widths[i]->width)))
             p->width = widths[i]->width;
-    return borrow_tables(p, bytes);
+    return borrow_table(p, bytes);
 }
 
 void weft_interleaved_release(weft_interleaved *p) {
@@ -166,18 +161,14 @@ void weft_interleaved_release(weft_interleaved *p) {
 
 /* ---- execution ---- */
 
-/* Columns or rows are transformed together, where there are several stages, as many as a tile has,
- * and columns that would not fill a vector by themselves: memory for more would be taken from what
- * streamed plans have for their arrays. Between the stages they lie in one buffer or two. */
-static int64_t buffer_bytes(const weft_interleaved *p) {
-    const int64_t lines = p->kernels->lanes + (p->rows ? 0 : p->width - 1);
-    return lines * p->n * weft_complex_bytes(p->kernels);
+/* Between two stages as many columns or rows as a tile has lie in scratch memory, which is no more
+ * than a tile takes: streamed plans have what is left for their arrays. */
+static size_t block_bytes(const weft_interleaved *p) {
+    return (size_t)(p->kernels->lanes * p->n * weft_complex_bytes(p->kernels));
 }
 
 size_t weft_interleaved_room(const weft_interleaved *p) {
-    if (p->width == 0 || p->line) return 0;
-    if (p->count == 1) return (size_t)(p->width * p->n * weft_complex_bytes(p->kernels));
-    return (size_t)((p->count == 2 ? 1 : 2) * buffer_bytes(p));
+    return p->width == 0 || p->line ? 0 : block_bytes(p);
 }
 
 /* Stage i of so many columns, behind `before` points. */
@@ -220,21 +211,19 @@ static void set_rows(const weft_interleaved *p, int i, int64_t before, int64_t f
 
 static void run_block(const weft_interleaved *p, const void *in, int64_t in_row, void *out,
                       int64_t out_row, int64_t lines, double scale, void *room) {
-    const int64_t between = p->rows ? p->n : lines; /* two rows of the buffers */
-    const void *from = in;
+    const int64_t between = p->rows ? p->n : lines; /* two rows of the scratch memory */
     int64_t before = 1;
     for (int i = 0; i < p->count; i++) {
         const weft_lone_codelet *codelet = p->codelet[i];
-        const bool last = i == p->count - 1;
-        void *to = last ? out : (char *)room + (i % 2) * buffer_bytes(p);
+        const bool first = i == 0, last = i == p->count - 1;
         weft_columns_stage s;
-        (p->rows ? set_rows : set_columns)(p, i, before, i > 0 ? between : in_row,
+        (p->rows ? set_rows : set_columns)(p, i, before, first ? in_row : between,
                                            last ? out_row : between, lines, &s);
-        s.twiddles = i > 0 ? p->twiddles[i] : NULL;
-        (i == 0            ? codelet->columns_first
-         : p->rows && last ? codelet->rows_last
-                           : codelet->columns_later)(from, to, &s, last ? scale : 1);
-        from = to;
+        s.twiddles = first ? NULL : p->twiddles;
+        (first ? codelet->columns_first
+         : p->rows
+             ? codelet->rows_last
+             : codelet->columns_later)(first ? in : room, last ? out : room, &s, last ? scale : 1);
         before *= codelet->radix;
     }
 }
@@ -264,7 +253,7 @@ static void run_codelets(const weft_interleaved *p, const void *in, int64_t in_r
 
 void weft_interleaved_run(const weft_interleaved *p, const void *in, int64_t in_row, void *out,
                           int64_t out_row, int64_t count, double scale, void *room) {
-    const int64_t bytes = weft_complex_bytes(p->kernels), most = p->kernels->lanes;
+    const int64_t bytes = weft_complex_bytes(p->kernels), lanes = p->kernels->lanes;
     if (p->line) {
         run_codelets(p, in, in_row, out, out_row, count, scale);
         return;
@@ -276,11 +265,12 @@ void weft_interleaved_run(const weft_interleaved *p, const void *in, int64_t in_
             run_block(p, in, in_row, out, out_row, count, scale, room);
         return;
     }
+    /* What is left is never less than a vector. */
+    const int64_t block = lanes - (p->rows ? 0 : p->width);
     const int64_t in_line = bytes * (p->rows ? in_row : 1),
                   out_line = bytes * (p->rows ? out_row : 1);
     for (int64_t i = 0; i < count;) {
-        const int64_t left = count - i, spare = p->rows ? 0 : p->width - 1;
-        const int64_t lines = left <= most + spare ? left : most;
+        const int64_t left = count - i, lines = left <= lanes ? left : block;
         run_block(p, (const char *)in + i * in_line, in_row, (char *)out + i * out_line, out_row,
                   lines, scale, room);
         i += lines;

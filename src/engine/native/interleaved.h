@@ -19,10 +19,9 @@ typedef struct weft_interleaved {
     int width; /* of the vectors, in complex numbers; 0: there are none of these kernels */
     bool rows, inverse;
     const weft_lone_line *line; /* of rows that are one codelet; else NULL, and there are stages: */
-    int count;
-    const weft_lone_codelet *codelet[WEFT_MAX_LINE_STAGES];
-    const void *const *twiddles; /* [count] */
-    const void *table;           /* of twiddles, which plans share; or NULL */
+    int count;                  /* one or two; of others the width is 0 */
+    const weft_lone_codelet *codelet[2];
+    const void *twiddles, *table; /* of the second stage, which plans share; or NULL */
 } weft_interleaved;
 
 /* For columns. Looks for the widest vectors that so many of them fill: width becomes 0 where there
