@@ -161,16 +161,6 @@ void weft_interleaved_release(weft_interleaved *p) {
 
 /* ---- execution ---- */
 
-/* Between two stages as many columns or rows as a tile has lie in scratch memory, which is no more
- * than a tile takes: streamed plans have what is left for their arrays. */
-static size_t block_bytes(const weft_interleaved *p) {
-    return (size_t)(p->kernels->lanes * p->n * weft_complex_bytes(p->kernels));
-}
-
-size_t weft_interleaved_room(const weft_interleaved *p) {
-    return p->width == 0 || p->line ? 0 : block_bytes(p);
-}
-
 /* Stage i of so many columns, behind `before` points. */
 static void set_columns(const weft_interleaved *p, int i, int64_t before, int64_t from_row,
                         int64_t to_row, int64_t columns, weft_columns_stage *s) {
@@ -265,7 +255,8 @@ void weft_interleaved_run(const weft_interleaved *p, const void *in, int64_t in_
             run_block(p, in, in_row, out, out_row, count, scale, room);
         return;
     }
-    /* What is left is never less than a vector. */
+    /* As many lines as a tile has lie in its memory between the stages. What is left is never less
+     * than a vector. */
     const int64_t block = lanes - (p->rows ? 0 : p->width);
     const int64_t in_line = bytes * (p->rows ? in_row : 1),
                   out_line = bytes * (p->rows ? out_row : 1);

@@ -38,13 +38,11 @@ bool weft_interleaved_create_rows(const weft_stages *stages, weft_direction dire
 
 void weft_interleaved_release(weft_interleaved *p);
 
-/* Bytes of scratch memory for any number of columns or rows. */
-size_t weft_interleaved_room(const weft_interleaved *p);
-
 /* Transforms `count` columns, at least p->width, of which the first points are at `in` and `out`,
  * or rows of which the first one begins there. Columns' points, or rows, are `in_row` and `out_row`
  * complex numbers apart. `in` may be `out` if those are equal. Results are multiplied by `scale`,
- * which must be a number of the kernels' precision. */
+ * which must be a number of the kernels' precision. `room` is scratch memory for a tile of lines of
+ * n points. */
 void weft_interleaved_run(const weft_interleaved *p, const void *in, int64_t in_row, void *out,
                           int64_t out_row, int64_t count, double scale, void *room);
 

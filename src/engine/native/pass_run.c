@@ -49,8 +49,6 @@ size_t weft_native_pass_scratch(const weft_native_pass *pass) {
     size_t tile = tile_bytes(pass) + weft_twiddles_room(pass->twiddles);
     if ((pass->by_matrix || pass->by_lone) && weft_native_lines_room(pass) > tile)
         tile = weft_native_lines_room(pass);
-    if (weft_interleaved_room(&pass->interleaved) > tile)
-        tile = weft_interleaved_room(&pass->interleaved);
     if (pass->back) tile += tile_bytes(&pass->back->pass);
     return (size_t)(2 * offset_bytes(pass) + gathered_bytes(pass)) + tile;
 }
@@ -558,50 +556,6 @@ static void run_there_and_back(const weft_native_pass *pass, const void *const *
 }
 
 static void run_tiles(const weft_native_pass *pass, const void *const *in, void *const *out, work w,
-                      int64_t number, int64_t first, int64_t end);
-
-/* Lines of tiles first..end-1 on interleaved numbers; in tiles where they are columns and fewer
- * than a vector has. */
-static void run_interleaved(const weft_native_pass *pass, const void *in, void *out, work w,
-                            int64_t first, int64_t end) {
-    const weft_interleaved *p = &pass->interleaved;
-    const weft_native_piece *from = pass->in.piece, *to = pass->out.piece;
-    const int64_t lanes = pass->kernels->lanes, bytes = 2 * (int64_t)pass->kernels->real_bytes;
-    const int64_t across = (pass->loop[0] + lanes - 1) / lanes;
-    const int64_t in_row = p->rows ? from->loop_stride[0] : from->stride,
-                  out_row = p->rows ? to->loop_stride[0] : to->stride;
-    for (int64_t i = first, next; i < end; i = next) {
-        const int64_t number = i / across, line = (i - number * across) * lanes;
-        next = (number + 1) * across < end ? (number + 1) * across : end;
-        const int64_t most = (next - number * across) * lanes;
-        const int64_t count = (most < pass->loop[0] ? most : pass->loop[0]) - line;
-        int64_t rest = number, in_offset = from->offset + line * from->loop_stride[0],
-                out_offset = to->offset + line * to->loop_stride[0];
-        for (int l = 1; l < pass->loops; l++) {
-            in_offset += rest % pass->loop[l] * from->loop_stride[l];
-            out_offset += rest % pass->loop[l] * to->loop_stride[l];
-            rest /= pass->loop[l];
-        }
-        if (!p->rows && count < p->width)
-            run_tiles(pass, &in, &out, w, 0, i, next);
-        else
-            weft_interleaved_run(p, (const char *)in + in_offset, in_row / bytes,
-                                 (char *)out + out_offset, out_row / bytes, count, pass->scale,
-                                 w.tile);
-    }
-}
-
-void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, void *const *out,
-                          void *scratch, int64_t number, int64_t first, int64_t end) {
-    const work w = divide(pass, scratch);
-    const bool plain = !pass->twiddles && !pass->in.operated && !pass->out.operated;
-    if (pass->interleaved.width > 0 && plain && !pass->stream && scales_exactly(pass))
-        run_interleaved(pass, in[0], out[0], w, first, end);
-    else
-        run_tiles(pass, in, out, w, number, first, end);
-}
-
-static void run_tiles(const weft_native_pass *pass, const void *const *in, void *const *out, work w,
                       int64_t number, int64_t first, int64_t end) {
     const weft_stages *s = &pass->line.stages;
     const int64_t lanes = pass->kernels->lanes;
@@ -657,4 +611,45 @@ static void run_tiles(const weft_native_pass *pass, const void *const *in, void 
             store(pass, out, &t, &w, stream);
     }
     if (pass->stream) pass->kernels->fence();
+}
+
+/* Lines of tiles first..end-1 on interleaved numbers; in tiles where they are columns and fewer
+ * than a vector has. */
+static void run_interleaved(const weft_native_pass *pass, const void *in, void *out, work w,
+                            int64_t first, int64_t end) {
+    const weft_interleaved *p = &pass->interleaved;
+    const weft_native_piece *from = pass->in.piece, *to = pass->out.piece;
+    const int64_t lanes = pass->kernels->lanes, bytes = 2 * (int64_t)pass->kernels->real_bytes;
+    const int64_t across = (pass->loop[0] + lanes - 1) / lanes;
+    const int64_t in_row = p->rows ? from->loop_stride[0] : from->stride,
+                  out_row = p->rows ? to->loop_stride[0] : to->stride;
+    for (int64_t i = first, next; i < end; i = next) {
+        const int64_t number = i / across, line = (i - number * across) * lanes;
+        next = (number + 1) * across < end ? (number + 1) * across : end;
+        const int64_t most = (next - number * across) * lanes;
+        const int64_t count = (most < pass->loop[0] ? most : pass->loop[0]) - line;
+        int64_t rest = number, in_offset = from->offset + line * from->loop_stride[0],
+                out_offset = to->offset + line * to->loop_stride[0];
+        for (int l = 1; l < pass->loops; l++) {
+            in_offset += rest % pass->loop[l] * from->loop_stride[l];
+            out_offset += rest % pass->loop[l] * to->loop_stride[l];
+            rest /= pass->loop[l];
+        }
+        if (!p->rows && count < p->width)
+            run_tiles(pass, &in, &out, w, 0, i, next);
+        else
+            weft_interleaved_run(p, (const char *)in + in_offset, in_row / bytes,
+                                 (char *)out + out_offset, out_row / bytes, count, pass->scale,
+                                 w.tile);
+    }
+}
+
+void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, void *const *out,
+                          void *scratch, int64_t number, int64_t first, int64_t end) {
+    const work w = divide(pass, scratch);
+    const bool plain = !pass->twiddles && !pass->in.operated && !pass->out.operated;
+    if (pass->interleaved.width > 0 && plain && !pass->stream && scales_exactly(pass))
+        run_interleaved(pass, in[0], out[0], w, first, end);
+    else
+        run_tiles(pass, in, out, w, number, first, end);
 }
