@@ -71,8 +71,9 @@ typedef struct weft_lone_codelet {
     void (*last)(const void *from, int64_t imaginary, void *out, int64_t s, bool inverse,
                  double scale);
     /* The first stage of columns, without twiddles and of one group, and a later one. The results
-     * are multiplied by `scale`, as a number of the kernels' precision. NULL where there are
-     * stages on real and imaginary parts apart, and of radices that tiles do not have. */
+     * are multiplied by `scale`, as a number of the kernels' precision. NULL where these
+     * do not have the bits of tiles, or tiles are as fast, and of radices that tiles do not have.
+     */
     void (*columns_first)(const void *from, void *to, const weft_columns_stage *stage,
                           double scale);
     void (*columns_later)(const void *from, void *to, const weft_columns_stage *stage,
