@@ -117,7 +117,7 @@ weft_status array_run_create_output(array_run *run) {
     WEFT_TRY(file_stream_find(run));
     const weft_array_creation how = {.made = run->stream.resumed ? NULL : interrupt_removes,
                                      .mapped = run->stream.maps,
-                                     .kept = run->stream.kept,
+                                     .kept = file_stream_keeps(&run->stream),
                                      .resumed = run->stream.resumed};
     return array_run_create_file(run->world->comm, run->record.output, &run->record.output_info,
                                  &how, &run->output);

@@ -24,7 +24,8 @@ enum { EVERY_PASS = -1, EVERY_TILE = -1 };
 static weft_status copy_tile(void *context, const weft_tile_copy *tile, const void *src,
                              void *dst) {
     array_run *run = context;
-    if (tile->stores && run->stream.kept) return file_stream_store(run, tile, src, dst);
+    if (tile->stores && file_stream_keeps(&run->stream))
+        return file_stream_store(run, tile, src, dst);
     const bool reads_input = weft_array_has(run->input, src);
     return weft_array_copy_mapped(reads_input ? run->input : run->output, tile->copy, src, dst);
 }
@@ -37,7 +38,7 @@ static void count_copied(void *context, const weft_tile_copy *tile, int64_t byte
 
 static bool is_in_stage(const file_stream *stream, bool stores) {
     if (stream->stage == STORING) return stores;
-    return stream->stage == WHOLE_TILE || !stores || stream->kept;
+    return stream->stage == WHOLE_TILE || !stores || file_stream_keeps(stream);
 }
 
 /* -1: it is none of them. */
@@ -84,13 +85,13 @@ static weft_status allocate_tiles(file_stream *stream) {
 /* ---- a run ---- */
 
 static bool goes_pass_by_pass(const array_run *run) {
-    return run->stream.passes > 0 && (run->stream.kept || run->world->ranks > 1);
+    return run->stream.passes > 0 && (file_stream_keeps(&run->stream) || run->world->ranks > 1);
 }
 
 static weft_status allocate_landing(array_run *run) {
     file_stream *stream = &run->stream;
     void *memory = NULL;
-    if (!stream->kept || run->shared->plan.device == WEFT_HOST) return WEFT_SUCCESS;
+    if (!file_stream_keeps(stream) || run->shared->plan.device == WEFT_HOST) return WEFT_SUCCESS;
     for (int p = 0; p < stream->passes; p++)
         if (stream->pass[p].tile_bytes > stream->landing_bytes)
             stream->landing_bytes = stream->pass[p].tile_bytes;
@@ -115,10 +116,10 @@ weft_status file_stream_begin(array_run *run, weft_direction direction, int64_t 
     if (goes_pass_by_pass(run)) {
         WEFT_TRY(weft_array_agree(comm, allocate_landing(run)));
         WEFT_TRY(weft_array_agree(comm, allocate_tiles(stream)));
-        if (stream->kept) WEFT_TRY(file_stream_open_journal(run, direction));
+        if (file_stream_keeps(stream)) WEFT_TRY(file_stream_open_journal(run, direction));
         WEFT_TRY(
             weft_array_agree(comm, weft_plan_hook_copies(plan, &stream->hook, direction, bytes)));
-        if (stream->kept) WEFT_TRY(file_stream_go_on(run, direction, stream->mine));
+        if (file_stream_keeps(stream)) WEFT_TRY(file_stream_go_on(run, direction, stream->mine));
         for (int p = 0; p < stream->passes; p++) share_out(run, &stream->pass[p], stream->mine[p]);
     }
     return weft_array_agree(comm, weft_plan_hook_copies(plan, &stream->hook, direction, bytes));
@@ -201,7 +202,8 @@ weft_status file_stream_execute(array_run *run, weft_direction direction) {
                  : shifts && run->world->ranks > 1 ? execute_in_rounds(run, direction)
                                                    : execute_pass(run, direction);
     }
-    return status != WEFT_SUCCESS && stream->kept ? file_stream_explain(status) : status;
+    return status != WEFT_SUCCESS && file_stream_keeps(stream) ? file_stream_explain(status)
+                                                               : status;
 }
 
 void file_stream_release(array_run *run) {

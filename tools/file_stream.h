@@ -35,8 +35,7 @@ typedef enum file_stream_stage {
 typedef struct file_stream {
     file_stream_flags flags;
     bool maps;    /* the arrays are the files themselves */
-    bool kept;    /* what is done is kept when the run ends early, ... */
-    bool resumed; /* ... and goes on from what an earlier run has done */
+    bool resumed; /* it goes on from what an earlier run has done */
     char *journal_path;
     weft_journal *journal; /* of a run that is kept */
     weft_copy_hook hook;
@@ -53,7 +52,7 @@ typedef struct file_stream {
     unsigned char *mine[WEFT_MAX_PASSES]; /* [tiles]: 1: of this process; NULL: all of the pass */
 } file_stream;
 
-/* Whether the command line asks for a run that can be resumed. */
+/* Whether what is done is kept when the run ends early, so that it can be resumed. */
 static inline bool file_stream_keeps(const file_stream *stream) {
     return stream->flags.restartable || stream->flags.resume;
 }

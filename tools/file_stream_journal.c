@@ -36,7 +36,6 @@ weft_status file_stream_check(const array_run *run) {
 weft_status file_stream_find(array_run *run) {
     file_stream *stream = &run->stream;
     MPI_Comm comm = run->world->comm;
-    const bool kept = file_stream_keeps(stream);
     weft_status status = WEFT_SUCCESS;
     int there = 0;
     if (run->world->rank == 0) {
@@ -46,9 +45,9 @@ weft_status file_stream_find(array_run *run) {
     }
     WEFT_TRY(weft_array_agree(comm, status));
     MPI_Bcast(&there, 1, MPI_INT, 0, comm);
-    stream->kept = kept;
     stream->resumed = stream->flags.resume && there;
-    if (kept) status = weft_array_kept(run->record.output, &(bool){false}, &stream->journal_path);
+    if (file_stream_keeps(stream))
+        status = weft_array_kept(run->record.output, &(bool){false}, &stream->journal_path);
     if (there && !stream->resumed && run->world->rank == 0)
         fprintf(stderr,
                 "weft: %s: a run that was stopped can be resumed with --resume; this one "

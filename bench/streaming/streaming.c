@@ -2,12 +2,12 @@
  * How fast streamed plans of cubes are, over the ranks it is started on: whole calls of
  * weft_execute from and to page-locked host memory, forward and inverse in turn, medians of the
  * slowest rank's times. Modes: copies that overlap (stream), the same with a wire of single
- * precision (wire), one after another (sync), arrays that the device holds (whole), where it does;
- * and on the processor with all its threads the engines
- * native and FFTW (native, fftw). The floor is what the link takes for the passes: bytes of the
- * larger side of each over the rate of copies in both directions at once, measured before. Each row
- * is checked by what the pairs of transforms leave of the input. CSV on standard output. Usage:
- *   [mpirun -n P] bench_streaming [--device cuda] [--engine jit] [--limit BYTES] [--n 512,1024]
+ * precision (wire), arrays that the device holds (whole), where it does, one copy or transform
+ * after another (sync); and on the processor with all its threads the engines native and FFTW
+ * (native, fftw). The floor is what the link takes for the passes: bytes of the larger side of each
+ * over the rate of copies in both directions at once, measured before. Each row is checked by what
+ * the pairs of transforms leave of the input. CSV on standard output. Usage: [mpirun -n P]
+ * bench_streaming [--device cuda] [--engine jit] [--limit BYTES] [--n 512,1024]
  *       [--kind r2c] [--modes stream,wire,whole,sync,native,fftw] [--runs 5] [--in-place 1]
  *       [--pageable 1] [--exchange p2p-type] [--threads N]
  * With --pageable 1 the arrays are plain memory. three_pairs_s is what three pairs of transforms
@@ -243,23 +243,24 @@ static void time_plan(const bench *b, int64_t n, const char *mode, weft_plan pla
     fflush(stdout);
 }
 
+enum { STREAM, WIRE, WHOLE, SYNC, NATIVE, FFTW, MODES };
+
 /* Sets the options of a mode; false: there is no such mode. */
 static bool set_mode(const bench *b, const char *mode, size_t length, weft_options *options) {
-    static const char *const name[] = {"stream", "whole", "sync", "wire", "native", "fftw"};
-    enum { MODES = sizeof name / sizeof *name };
+    static const char *const name[MODES] = {"stream", "wire", "whole", "sync", "native", "fftw"};
     int m = 0;
     while (m < MODES && (strlen(name[m]) != length || strncmp(name[m], mode, length) != 0)) m++;
     *options = b->options;
-    if (m == 0 || m == 3) options->stream = WEFT_STREAM_ON;
-    if (m == 3) options->wire = WEFT_WIRE_SINGLE;
-    if (m == 1) options->stream = WEFT_STREAM_OFF;
-    if (m == 2) options->stream = WEFT_STREAM_SYNC;
-    if (m >= 4) {
+    if (m == STREAM || m == WIRE) options->stream = WEFT_STREAM_ON;
+    if (m == WIRE) options->wire = WEFT_WIRE_SINGLE;
+    if (m == WHOLE) options->stream = WEFT_STREAM_OFF;
+    if (m == SYNC) options->stream = WEFT_STREAM_SYNC;
+    if (m >= NATIVE) {
         options->device = WEFT_HOST;
-        options->engine = m == 4 ? WEFT_ENGINE_NATIVE : WEFT_ENGINE_FFTW;
+        options->engine = m == NATIVE ? WEFT_ENGINE_NATIVE : WEFT_ENGINE_FFTW;
         options->exchange[0] = WEFT_EXCHANGE_AUTO;
     }
-    if (m == 1 || m >= 4) options->device_memory_limit = 0;
+    if (m == WHOLE || m >= NATIVE) options->device_memory_limit = 0;
     return m < MODES;
 }
 

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_STAGES = 2 };
-
 /* ---- twiddles ---- */
 
 /* Those of the second stage of all lines of one length. That of rows, whose vectors hold successive
@@ -86,18 +84,11 @@ static bool borrow_table(weft_interleaved *p, size_t *bytes) {
 
 /* ---- creation ---- */
 
-static void begin(const weft_stages *stages, weft_direction direction, weft_interleaved *p) {
-    *p = (weft_interleaved){.kernels = stages->kernels,
-                            .n = stages->n,
-                            .count = stages->count,
-                            .inverse = direction == WEFT_INVERSE};
-}
-
 /* Finds the codelets of the stages for vectors of one width. More than two stages are left to
  * tiles, which hold what lies between them. */
 static bool find_codelets(weft_interleaved *p, const weft_stages *stages,
                           const weft_lone_kernels *kernels) {
-    if (p->count > MOST_STAGES) return false;
+    if (p->count > WEFT_INTERLEAVED_STAGES) return false;
     for (int i = 0; i < p->count; i++) {
         const weft_lone_codelet *const *c = kernels->codelets;
         while (*c && (*c)->radix != stages->stage[i].codelet->radix) c++;
@@ -122,36 +113,32 @@ static bool is_fast(const weft_interleaved *p, int64_t in_row, int64_t out_row) 
            have_room(last, p->n / last * out_row * bytes);
 }
 
-bool weft_interleaved_create_columns(const weft_stages *stages, int64_t columns, int64_t in_row,
-                                     int64_t out_row, weft_direction direction, weft_interleaved *p,
-                                     size_t *bytes) {
-    const weft_lone_kernels *const *widths = stages->kernels->lone->widths;
-    begin(stages, direction, p);
-    for (int i = 0; widths[i] && p->width == 0; i++)
-        if (widths[i]->width <= columns && find_codelets(p, stages, widths[i]) &&
-            is_fast(p, in_row, out_row))
-            p->width = widths[i]->width;
-    return borrow_table(p, bytes);
-}
-
-/* Whether vectors hold no more numbers than there are neighbours in both stages: points behind the
- * legs, and groups. */
+/* Whether rows' vectors hold no more numbers than there are neighbours in both stages: points
+ * behind the legs, and groups. */
 static bool fills_vectors(const weft_interleaved *p, int width) {
+    if (p->count == 1) return p->line != NULL;
     return p->codelet[1]->radix >= width && p->codelet[0]->radix >= width &&
            p->codelet[1]->rows_last;
 }
 
-bool weft_interleaved_create_rows(const weft_stages *stages, weft_direction direction,
-                                  weft_interleaved *p, size_t *bytes) {
-    const weft_lone_kernels *const *widths = stages->kernels->lone->widths;
-    begin(stages, direction, p);
-    p->rows = true;
-    const weft_lone_line *line = weft_lone_find_line(p->kernels, p->n);
-    if (p->count == 1 && line && line->lines) p->line = line;
-    for (int i = 0; widths[i] && p->width == 0; i++)
+bool weft_interleaved_create(const weft_stages *stages, bool rows, int64_t lines, int64_t in_row,
+                             int64_t out_row, weft_direction direction, weft_interleaved *p,
+                             size_t *bytes) {
+    const weft_kernels *kernels = stages->kernels;
+    const weft_lone_kernels *const *widths = kernels->lone->widths;
+    *p = (weft_interleaved){.kernels = kernels,
+                            .n = stages->n,
+                            .count = stages->count,
+                            .rows = rows,
+                            .inverse = direction == WEFT_INVERSE};
+    const weft_lone_line *line = weft_lone_find_line(kernels, p->n);
+    if (rows && p->count == 1 && line && line->lines) p->line = line;
+    for (int i = 0; widths[i] && p->width == 0; i++) {
+        const int width = widths[i]->width;
         if (find_codelets(p, stages, widths[i]) &&
-            (p->count == 1 ? p->line != NULL : fills_vectors(p, widths[i]->width)))
-            p->width = widths[i]->width;
+            (rows ? fills_vectors(p, width) : width <= lines && is_fast(p, in_row, out_row)))
+            p->width = width;
+    }
     return borrow_table(p, bytes);
 }
 
@@ -199,23 +186,38 @@ static void set_rows(const weft_interleaved *p, int i, int64_t before, int64_t f
                               .to_origin = p->inverse && i == p->count - 1 ? p->n : 0};
 }
 
-static void run_block(const weft_interleaved *p, const void *in, int64_t in_row, void *out,
-                      int64_t out_row, int64_t lines, double scale, void *room) {
+typedef weft_columns_stage block_stages[WEFT_INTERLEAVED_STAGES];
+
+/* Those of a block of so many columns or rows. */
+static void set_stages(const weft_interleaved *p, int64_t in_row, int64_t out_row, int64_t lines,
+                       block_stages stage) {
     const int64_t between = p->rows ? p->n : lines; /* two rows of the scratch memory */
     int64_t before = 1;
     for (int i = 0; i < p->count; i++) {
-        const weft_lone_codelet *codelet = p->codelet[i];
-        const bool first = i == 0, last = i == p->count - 1;
-        weft_columns_stage s;
-        (p->rows ? set_rows : set_columns)(p, i, before, first ? in_row : between,
-                                           last ? out_row : between, lines, &s);
-        s.twiddles = first ? NULL : p->twiddles;
-        (first ? codelet->columns_first
-         : p->rows
-             ? codelet->rows_last
-             : codelet->columns_later)(first ? in : room, last ? out : room, &s, last ? scale : 1);
-        before *= codelet->radix;
+        const int64_t from_row = i == 0 ? in_row : between,
+                      to_row = i == p->count - 1 ? out_row : between;
+        (p->rows ? set_rows : set_columns)(p, i, before, from_row, to_row, lines, &stage[i]);
+        stage[i].twiddles = i == 0 ? NULL : p->twiddles;
+        before *= p->codelet[i]->radix;
     }
+}
+
+static void run_stages(const weft_interleaved *p, const block_stages stage, const void *in,
+                       void *out, double scale, void *room) {
+    const weft_lone_codelet *first = p->codelet[0], *second = p->codelet[1];
+    if (p->count == 1) {
+        first->columns_first(in, out, &stage[0], scale);
+        return;
+    }
+    first->columns_first(in, room, &stage[0], 1);
+    (p->rows ? second->rows_last : second->columns_later)(room, out, &stage[1], scale);
+}
+
+static void run_block(const weft_interleaved *p, const void *in, int64_t in_row, void *out,
+                      int64_t out_row, int64_t lines, double scale, void *room) {
+    block_stages stage;
+    set_stages(p, in_row, out_row, lines, stage);
+    run_stages(p, stage, in, out, scale, room);
 }
 
 /* One stage in place, where columns do not fill the last vector: it overlaps the one before, so
@@ -260,10 +262,12 @@ void weft_interleaved_run(const weft_interleaved *p, const void *in, int64_t in_
     const int64_t block = lanes - (p->rows ? 0 : p->width);
     const int64_t in_line = bytes * (p->rows ? in_row : 1),
                   out_line = bytes * (p->rows ? out_row : 1);
-    for (int64_t i = 0; i < count;) {
-        const int64_t left = count - i, lines = left <= lanes ? left : block;
-        run_block(p, (const char *)in + i * in_line, in_row, (char *)out + i * out_line, out_row,
-                  lines, scale, room);
-        i += lines;
-    }
+    block_stages stage;
+    int64_t i = 0;
+    set_stages(p, in_row, out_row, block, stage);
+    for (; count - i > lanes; i += block)
+        run_stages(p, stage, (const char *)in + i * in_line, (char *)out + i * out_line, scale,
+                   room);
+    run_block(p, (const char *)in + i * in_line, in_row, (char *)out + i * out_line, out_row,
+              count - i, scale, room);
 }

@@ -13,6 +13,8 @@
 
 #include <weft/weft.h>
 
+enum { WEFT_INTERLEAVED_STAGES = 2 };
+
 typedef struct weft_interleaved {
     const weft_kernels *kernels;
     int64_t n;
@@ -20,21 +22,17 @@ typedef struct weft_interleaved {
     bool rows, inverse;
     const weft_lone_line *line; /* of rows that are one codelet; else NULL, and there are stages: */
     int count;                  /* one or two; of others the width is 0 */
-    const weft_lone_codelet *codelet[2];
+    const weft_lone_codelet *codelet[WEFT_INTERLEAVED_STAGES];
     const void *twiddles, *table; /* of the second stage, which plans share; or NULL */
 } weft_interleaved;
 
-/* For columns. Looks for the widest vectors that so many of them fill: width becomes 0 where there
- * are none, or rows that are so many complex numbers apart as in_row or out_row are slow to read
- * and write together, since they compete for few sets of the first-level cache. Returns false when
- * out of memory. *bytes grows by the tables. */
-bool weft_interleaved_create_columns(const weft_stages *stages, int64_t columns, int64_t in_row,
-                                     int64_t out_row, weft_direction direction, weft_interleaved *p,
-                                     size_t *bytes);
-
-/* For rows: the widest vectors that each stage fills. */
-bool weft_interleaved_create_rows(const weft_stages *stages, weft_direction direction,
-                                  weft_interleaved *p, size_t *bytes);
+/* Looks for the widest vectors that the lines fill: `lines` columns, or each stage of rows. width
+ * becomes 0 where there are none, or columns whose points are so many complex numbers apart as
+ * in_row or out_row are slow to read and write, since they compete for few sets of the first-level
+ * cache. Returns false when out of memory. *bytes grows by the tables. */
+bool weft_interleaved_create(const weft_stages *stages, bool rows, int64_t lines, int64_t in_row,
+                             int64_t out_row, weft_direction direction, weft_interleaved *p,
+                             size_t *bytes);
 
 void weft_interleaved_release(weft_interleaved *p);
 

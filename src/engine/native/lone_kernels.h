@@ -1,18 +1,20 @@
 /*
- * The kernels of a contiguous complex line that is transformed alone (lone.h), for one width of
- * vectors. There are two kinds of stages. In one a vector holds `width` complex numbers as they
- * lie in the array, interleaved. In the other it holds the real or the imaginary parts of `width`
- * numbers, and between the stages the line lies in scratch memory as an array of real parts and,
- * `imaginary` numbers further, one of imaginary parts: multiplying by i needs no shuffle, but twice
- * as many registers are needed and more has to be transposed.
+ * The kernels of a contiguous complex line that is transformed alone (lone.h), and of columns and
+ * rows (interleaved.h), for one width of vectors. There are two kinds of stages. In one a vector
+ * holds `width` complex numbers as they lie in the array, interleaved. In the other it holds the
+ * real or the imaginary parts of `width` numbers, and between the stages the line lies in scratch
+ * memory as an array of real parts and, `imaginary` numbers further, one of imaginary parts:
+ * multiplying by i needs no shuffle, but twice as many registers are needed and more has to be
+ * transposed.
  *
- * The stages are those of Stockham's method, decimated in frequency. A stage of radix r, with s the
- * product of the radices before it and m = n / (r s), reads point q + s p + s m k for k = 0..r-1,
- * transforms these r points, multiplies result k by the twiddle exp(-2 pi i p k / (r m)) and stores
- * it as point q + s (r p + k). The inverse reads the r points in reverse order (k = 0 stays) and
- * takes the conjugate twiddles. Vectors hold successive q; those of the first stage, where s is 1,
- * hold successive p and are transposed before they are stored. What is left after whole vectors is
- * done by one more vector that overlaps the one before, so s must be at least a vector.
+ * The stages of lines alone are those of Stockham's method, decimated in frequency. A stage of
+ * radix r, with s the product of the radices before it and m = n / (r s), reads point q + s p + s m
+ * k for k = 0..r-1, transforms these r points, multiplies result k by the twiddle exp(-2 pi i p k /
+ * (r m)) and stores it as point q + s (r p + k). The inverse reads the r points in reverse order (k
+ * = 0 stays) and takes the conjugate twiddles. Vectors hold successive q; those of the first stage,
+ * where s is 1, hold successive p and are transposed before they are stored. What is left after
+ * whole vectors is done by one more vector that overlaps the one before, so s must be at least a
+ * vector.
  */
 #ifndef WEFT_ENGINE_NATIVE_LONE_KERNELS_H
 #define WEFT_ENGINE_NATIVE_LONE_KERNELS_H

@@ -259,12 +259,10 @@ static bool make_interleaved(weft_native_pass *pass, const weft_pass_request *re
         pass->kind != WEFT_TRANSFORM_C2C || pass->line.method != WEFT_LINE_STAGES ||
         stages->count == 0)
         return true;
-    if (access == WEFT_ACROSS)
-        return weft_interleaved_create_columns(stages, pass->loop[0], request->dim.in_stride,
-                                               request->dim.out_stride, direction,
-                                               &pass->interleaved, bytes);
-    if (access != WEFT_ALONG || pass->loops != 1) return true;
-    return weft_interleaved_create_rows(stages, direction, &pass->interleaved, bytes);
+    const bool rows = access == WEFT_ALONG && pass->loops == 1;
+    if (!rows && access != WEFT_ACROSS) return true;
+    return weft_interleaved_create(stages, rows, pass->loop[0], request->dim.in_stride,
+                                   request->dim.out_stride, direction, &pass->interleaved, bytes);
 }
 
 /* Makes what lines in tiles need, or those that are transformed as matrices. Where the tiles are

@@ -99,8 +99,7 @@ struct weft_native_pass {
     bool inverse;
     bool by_matrix; /* contiguous lines are transformed one by one, as matrices */
     weft_matrix matrix;
-    weft_interleaved
-        interleaved; /* of width 0 where tiles are taken; else these are for the rest */
+    weft_interleaved interleaved; /* of width 0 where all lines are taken in tiles */
     bool by_lone; /* contiguous lines are transformed one by one, their own points in the lanes */
     weft_lone lone;
     const weft_lone_line *real_line; /* of real lines that are one codelet; else NULL */
