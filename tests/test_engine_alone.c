@@ -237,6 +237,24 @@ static void lines_done_one_by_one_have_the_bits_of_one(void **state) {
     if (is_wide()) assert_true(alone >= 3);
 }
 
+/* Lines that would be convolutions in a tile are done one by one, however large the batch. */
+static void large_primes_are_done_alone_beyond_the_caches(void **state) {
+    const weft_engine_ops *engine = native_engine(state);
+    static double in[NUMBERS], small[NUMBERS], large[NUMBERS];
+    static const int64_t lengths[] = {23, 34, 92};
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
+        for (int c = 0; c < CASES; c++) {
+            if (!is_done_alone(&cases[c], WEFT_DOUBLE, lengths[i], true)) continue;
+            weft_transform t = batch_of(&cases[c], WEFT_DOUBLE, lengths[i], LINES, true);
+            fill_numbers(in, WEFT_DOUBLE);
+            run_transform(engine, &t, in, small);
+            t.whole = (int64_t)1 << 34;
+            run_transform(engine, &t, in, large);
+            assert_memory_equal(small, large,
+                                (size_t)t.out_elements * weft_transform_element_bytes(&t, true));
+        }
+}
+
 static void executions_repeat_the_bits(void **state) {
     const weft_engine_ops *engine = native_engine(state);
     static double in[NUMBERS], one[NUMBERS], two[NUMBERS];
@@ -267,6 +285,8 @@ static void executions_repeat_the_bits(void **state) {
          NULL, (void *)(uintptr_t)&ops},                                                           \
         {#ops " lines_done_one_by_one_have_the_bits_of_one",                                       \
          lines_done_one_by_one_have_the_bits_of_one, NULL, NULL, (void *)(uintptr_t)&ops},         \
+        {#ops " large_primes_are_done_alone_beyond_the_caches",                                    \
+         large_primes_are_done_alone_beyond_the_caches, NULL, NULL, (void *)(uintptr_t)&ops},      \
         {#ops " executions_repeat_the_bits", executions_repeat_the_bits, NULL, NULL,               \
          (void *)(uintptr_t)&ops},
 

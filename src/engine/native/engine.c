@@ -11,6 +11,7 @@
 #include "engine/native/r2r_pass.h"
 #include "engine/native/supports.h"
 #include "engine/native/tuning.h"
+#include "engine/smooth.h"
 #include "support/checked.h"
 #include "support/error.h"
 #include "support/host_memory.h"
@@ -68,11 +69,12 @@ static weft_dimension between(weft_dimension d, bool from_output, bool to_input)
                             to_input ? d.in_stride : d.out_stride};
 }
 
-/* Whether lines of a batch may be transformed alone: where they are all that is transformed and
- * stay in the caches. Tiles fetch what they load beforehand, by which lines in memory gain more. */
-static bool may_be_alone(const planning *p) {
+/* Whether lines of n points of a batch may be transformed alone: where they are all that is
+ * transformed, and stay in the caches or would be convolutions in a tile. Tiles fetch what they
+ * load beforehand, by which other lines in memory gain more. */
+static bool may_be_alone(const planning *p, int64_t n) {
     const int64_t bytes = p->transform->whole * weft_complex_bytes(p->kernels);
-    return bytes > 0 && bytes <= 4 * (int64_t)weft_topology_get()->l2;
+    return bytes > 0 && (bytes <= 4 * (int64_t)weft_topology_get()->l2 || !weft_is_smooth(n));
 }
 
 /* Lines on interleaved numbers have the bits of tiles, so that it does not matter what the array is
@@ -185,7 +187,7 @@ static weft_status add_axis(const planning *p, int d, bool from_output, bool to_
                                                                               : WEFT_INVERSE,
                                  .dim = between(t->dim[d], from_output, to_input),
                                  .in_batch = t->in_batch,
-                                 .alone = may_be_alone(p),
+                                 .alone = may_be_alone(p, t->dim[d].n),
                                  .cached = stays_in_caches(p),
                                  .cache = weft_native_cache_share(p->plan->threads)};
     if (t->dim[d].n == 1 && (from_output || to_input)) return WEFT_SUCCESS;
