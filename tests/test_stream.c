@@ -552,12 +552,10 @@ static void what_the_limit_leaves_room_for_stays_on_the_device(void **state) {
     }
 }
 
-/* What stays on the device gives way to what engines need. Elsewhere larger tiles may need more
- * than the limit grows. */
+/* What stays on the device, and then the slots, give way to what engines need. */
 static void a_larger_limit_never_hinders(void **state) {
     (void)state;
     bool before = false;
-    if (device != WEFT_SIMULATED) skip();
     for (size_t limit = 20000; limit < 400000; limit += limit / 16) {
         weft_options options = within(limit);
         weft_plan plan = NULL;
@@ -572,6 +570,22 @@ static void a_larger_limit_never_hinders(void **state) {
         weft_plan_destroy(&plan);
     }
     assert_true(before);
+}
+
+/* The engine's scratch memory for lines of 101 points takes more than is left beside slots of three
+ * quarters of the limit. */
+static void slots_become_smaller_where_the_engine_needs_more(void **state) {
+    (void)state;
+    if (device != WEFT_HOST) skip();
+    const weft_problem odd = {.rank = 3, .n = {97, 89, 101}, .kind = WEFT_R2C};
+    weft_options options = within(80000);
+    weft_plan plan = NULL;
+    weft_memory memory;
+    options.stream = WEFT_STREAM_ON;
+    ok(weft_plan_create(ctx, &odd, &options, &plan));
+    ok(weft_plan_memory(plan, &memory));
+    assert_true(memory.workspace <= options.device_memory_limit);
+    weft_plan_destroy(&plan);
 }
 
 static void arrays_stream_by_themselves_where_the_device_does_not_hold_them(void **state) {
@@ -696,6 +710,7 @@ int main(void) {
         cmocka_unit_test(a_wire_of_single_precision_leaves_single_precision_alone),
         cmocka_unit_test(what_the_limit_leaves_room_for_stays_on_the_device),
         cmocka_unit_test(a_larger_limit_never_hinders),
+        cmocka_unit_test(slots_become_smaller_where_the_engine_needs_more),
         cmocka_unit_test(what_cannot_be_streamed_is_refused_with_the_reason),
         cmocka_unit_test(a_failure_in_mid_stream_ends_with_its_sentence),
     };

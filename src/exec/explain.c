@@ -162,6 +162,8 @@ static json_t *describe_candidate(const weft_candidate *c) {
         "predicted_seconds", c->predicted);
     if (c->streamed) json_object_set_new(out, "streamed", json_true());
     if (c->streamed) json_object_set_new(out, "resident", json_boolean(c->resident));
+    if (c->streamed && c->room_parts > 1)
+        json_object_set_new(out, "room_parts", json_integer(c->room_parts));
     if (c->measured > 0) json_object_set_new(out, "measured_seconds", json_real(c->measured));
     if (c->left_out)
         json_object_set_new(out, "left_out",

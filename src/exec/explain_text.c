@@ -169,6 +169,8 @@ static void write_candidate(const json_t *c, FILE *stream) {
     write_list(json_object_get(c, "exchange"), ", ", "+", stream);
     if (flag(c, "streamed")) fputs(", streamed", stream);
     if (flag(c, "resident")) fputs(" with a part on the device", stream);
+    if (json_object_get(c, "room_parts"))
+        fprintf(stream, " within 1/%.0f of the room", number(c, "room_parts"));
     fprintf(stream, ", predicted %.3g ms", 1e3 * number(c, "predicted_seconds"));
     if (json_object_get(c, "measured_seconds"))
         fprintf(stream, ", measured %.3g ms", 1e3 * number(c, "measured_seconds"));

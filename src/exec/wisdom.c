@@ -88,11 +88,14 @@ static json_t *describe(const weft_candidate *c) {
     for (int i = 0; i < c->grid_axes; i++) json_array_append_new(grid, json_integer(c->grid[i]));
     for (int i = 0; i < c->exchanges; i++)
         json_array_append_new(exchange, json_string(weft_exchange_name(c->exchange[i])));
-    return json_pack("{s:s, s:s, s:o, s:o, s:i, s:b, s:b, s:f}", "decomposition",
-                     weft_decomposition_name(c->decomposition), "variant",
-                     weft_variant_name(c->variant), "grid", grid, "exchange", exchange, "tiles",
-                     c->tiles, "streamed", c->streamed, "resident", c->resident, "seconds",
-                     c->measured);
+    json_t *made = json_pack("{s:s, s:s, s:o, s:o, s:i, s:b, s:b, s:f}", "decomposition",
+                             weft_decomposition_name(c->decomposition), "variant",
+                             weft_variant_name(c->variant), "grid", grid, "exchange", exchange,
+                             "tiles", c->tiles, "streamed", c->streamed, "resident", c->resident,
+                             "seconds", c->measured);
+    if (c->streamed && c->room_parts > 1)
+        json_object_set_new(made, "room_parts", json_integer(c->room_parts));
+    return made;
 }
 
 /* Whether a candidate is what was kept, but for the time. */

@@ -45,11 +45,10 @@ weft_status weft_planner_chain(const weft_planner *planner, const weft_candidate
     return weft_chain_build(&request, chain);
 }
 
-/* What a schedule of the candidate counts on. The last resort, with nothing but slots, is for where
- * less can be allocated than the device says, too. */
+/* What a schedule of the candidate counts on. */
 static int64_t room_of(const weft_planner *planner, const weft_candidate *candidate) {
-    const bool limited = planner->call->options.device_memory_limit > 0;
-    return limited || candidate->resident || planner->room < 4 ? planner->room : planner->room / 4;
+    const int parts = candidate->room_parts;
+    return parts > 0 && planner->room > parts ? planner->room / parts : planner->room;
 }
 
 weft_status weft_planner_schedule(const weft_planner *planner, const weft_candidate *candidate,
@@ -361,16 +360,27 @@ static weft_status add_streamed(workbench *w) {
                                                                                   : status;
 }
 
-/* Behind the others the best streamed one with nothing but slots on the device: for where engines
- * need what is left beside an array that stays there, or no such array can be allocated, which
- * shows when a candidate is built. */
-static weft_status add_with_slots_alone(workbench *w) {
+/* Parts of the room that candidates count on one of which keep nothing but slots on the device.
+ * Where no limit is set, less can be allocated than the device says is free. */
+static int first_parts(const weft_planner *planner) {
+    return planner->call->options.device_memory_limit > 0 ? 1 : 4;
+}
+
+/* Behind the others the best streamed one with less and less on the device: nothing but slots, and
+ * smaller ones. For where engines need what is left beside them, or no such memory can be
+ * allocated, which shows when a candidate is built. */
+static weft_status add_smaller(workbench *w) {
+    enum { HALVINGS = 3 };
     weft_planner *p = w->planner;
     const int streamed = p->candidates[0].streamed ? 0 : p->count - 1;
-    if (!p->candidates[streamed].streamed || !p->common.resident) return WEFT_SUCCESS;
-    WEFT_TRY(make_room(w));
-    p->candidates[p->count] = p->candidates[streamed];
-    p->candidates[p->count++].resident = false;
+    if (!p->candidates[streamed].streamed || p->room == 0) return WEFT_SUCCESS;
+    for (int i = p->common.resident ? 0 : 1; i <= HALVINGS; i++) {
+        WEFT_TRY(make_room(w));
+        weft_candidate *c = &p->candidates[p->count++];
+        *c = p->candidates[streamed];
+        c->resident = false;
+        c->room_parts = first_parts(p) << i;
+    }
     return WEFT_SUCCESS;
 }
 
@@ -422,7 +432,7 @@ static weft_status list_here(weft_planner *planner) {
             sort_by_prediction(planner);
             prefer_usual_chain(planner);
             status = add_streamed(w);
-            if (status == WEFT_SUCCESS) status = add_with_slots_alone(w);
+            if (status == WEFT_SUCCESS) status = add_smaller(w);
             if (status == WEFT_SUCCESS) status = put_too_large_last(w);
         }
         weft_schedule_release(&w->schedule);
@@ -474,6 +484,7 @@ weft_status weft_planner_list(weft_planner *planner) {
     planner->common.tiles = weft_planner_tiles(planner);
     planner->common.threads = planner->call->options.threads;
     planner->common.resident = may_be_resident(planner);
+    planner->common.room_parts = planner->common.resident ? 1 : first_parts(planner);
     weft_status status = !together || planner->rank == 0 ? list_here(planner) : WEFT_SUCCESS;
     if (!together) return status;
     WEFT_TRY(weft_agree(t, status));

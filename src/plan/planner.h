@@ -19,12 +19,13 @@ typedef struct weft_candidate {
     int exchanges;                         /* entries of it that are used */
     const weft_engine_ops *engine;         /* NULL: one that takes no pieces */
     const weft_device_ops *device;         /* it runs on */
-    int tiles;     /* of a pass next to an exchange, as far as its axes allow; 0: one */
-    int threads;   /* of this rank; 0: one */
-    bool staged;   /* messages go through page-locked memory */
-    bool streamed; /* callers' arrays on the host pass the device tile by tile, ... */
-    bool resident; /* ... but for what there is room for on the device between passes */
-    int chain;     /* candidates with the same number differ in their exchange methods only */
+    int tiles;      /* of a pass next to an exchange, as far as its axes allow; 0: one */
+    int threads;    /* of this rank; 0: one */
+    bool staged;    /* messages go through page-locked memory */
+    bool streamed;  /* callers' arrays on the host pass the device tile by tile, ... */
+    bool resident;  /* ... but for what there is room for on the device between passes */
+    int room_parts; /* its schedules count on one of so many parts of the room; 0: on all of it */
+    int chain;      /* candidates with the same number differ in their exchange methods only */
     /* Seconds of a forward transform with the usual method, by the model; 0: no other chain */
     double chain_predicted;
     double predicted; /* the same with the candidate's own methods */

@@ -5,6 +5,7 @@
  * {"256x256x256 r2c double, ...": {"decomposition": "pencil", "variant": "default", "grid": [2, 2],
  * "exchange": ["peer", "a2a-sync"], "tiles": 1, "streamed": false, "resident": false,
  * "seconds": 0.021}}
+ * and, of one that streams within a part of the room, "room_parts": 2 (or 4, ...).
  */
 #ifndef WEFT_PLAN_WISDOM_FILE_H
 #define WEFT_PLAN_WISDOM_FILE_H
