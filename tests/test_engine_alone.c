@@ -25,7 +25,7 @@ static const line_case cases[] = {
 #ifdef __SANITIZE_ADDRESS__ /* which takes five times as long */
 enum { STEP = 63 };
 #else
-enum { STEP = 15 };
+enum { STEP = 31 };
 #endif
 enum { CASES = (int)(sizeof cases / sizeof cases[0]) };
 
