@@ -242,6 +242,7 @@ static void large_primes_are_done_alone_beyond_the_caches(void **state) {
     const weft_engine_ops *engine = native_engine(state);
     static double in[NUMBERS], small[NUMBERS], large[NUMBERS];
     static const int64_t lengths[] = {23, 34, 92};
+    int alone = 0;
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
         for (int c = 0; c < CASES; c++) {
             if (!is_done_alone(&cases[c], WEFT_DOUBLE, lengths[i], true)) continue;
@@ -252,7 +253,9 @@ static void large_primes_are_done_alone_beyond_the_caches(void **state) {
             run_transform(engine, &t, in, large);
             assert_memory_equal(small, large,
                                 (size_t)t.out_elements * weft_transform_element_bytes(&t, true));
+            alone++;
         }
+    if (is_wide()) assert_true(alone > 0);
 }
 
 static void executions_repeat_the_bits(void **state) {
