@@ -1,9 +1,10 @@
 /*
  * Copies, scalings and multiplications of the OpenMP device, as tasks of its queues do them. Within
- * the device a contiguous copy is OpenMP's and any other a kernel's. Over the link a contiguous
- * copy is OpenMP's; a strided one is made of OpenMP's rectangles, or goes through dense memory on
- * either side: the host packs what it reads, or unpacks what it gets, and a kernel does the same on
- * the device. Runtimes copy a rectangle row by row, so short rows take long.
+ * the device a kernel copies: GCC 12's runtime copies there only on threads that have used the
+ * device before. Over the link a contiguous copy is OpenMP's; a strided one is made of OpenMP's
+ * rectangles, or goes through dense memory on either side: the host packs what it reads, or unpacks
+ * what it gets, and a kernel does the same on the device. Runtimes copy a rectangle row by row, so
+ * short rows take long.
  */
 #include <stdlib.h>
 
@@ -216,6 +217,7 @@ static bool has_staging(weft_device_state *device) {
     area->host = weft_storage_allocate(STAGING);
     if (area->host &&
         weft_openmp_allocate(device, WEFT_MEMORY_DEVICE, STAGING, &memory) == WEFT_SUCCESS) {
+        (void)weft_openmp_host_lock(device, area->host, STAGING);
         area->memory = memory;
         area->bytes = STAGING;
         return true;
@@ -253,10 +255,12 @@ static weft_status copy_over_link(const route *r, const weft_work *work, const w
 weft_status weft_openmp_copy_now(void *state, const weft_work *work) {
     const route r = route_of(state, work->transfer);
     const weft_byte_copy c = weft_byte_copy_of(&work->as.copy, work->src, work->dst);
+    if (work->transfer == WEFT_DEVICE_TO_DEVICE) {
+        weft_openmp_copy_kernel(&r.device->processor, &c);
+        return WEFT_SUCCESS;
+    }
     if (c.axes == 0) return copy_run(&r, c.src, c.dst, c.cell);
-    if (work->transfer != WEFT_DEVICE_TO_DEVICE) return copy_over_link(&r, work, &c);
-    weft_openmp_copy_kernel(&r.device->processor, &c);
-    return WEFT_SUCCESS;
+    return copy_over_link(&r, work, &c);
 }
 
 weft_status weft_openmp_scale_now(void *state, const weft_work *work) {

@@ -6,13 +6,21 @@
 #include "device/strided_copy.h"
 
 /* A loop of independent iterations on the device. The function around it has the variables `device`
- * and `threads`, and what the clauses name. Without `simd`: GCC 12 breaks off with an internal
- * error when it translates such loops for NVIDIA's GPUs, and Clang warns of those that it does not
- * vectorize. GCC's threads there are warps, of which without it one lane works. */
+ * and `threads`, and what the clauses name. GCC makes a warp of each thread on NVIDIA's GPUs, whose
+ * lanes share the iterations only of a loop that is `simd`, too; other compilers need no such word.
+ * WEFT_OPENMP_ON_WARPS is for loops that have arrays of their own or call functions, of which GCC
+ * 12 makes wrong code with it, or none. */
 #define WEFT_OPENMP_PRAGMA(text) _Pragma(#text)
-#define WEFT_OPENMP_ON_DEVICE(clauses)                                                             \
+#define WEFT_OPENMP_ON_WARPS(clauses)                                                              \
     WEFT_OPENMP_PRAGMA(omp target teams distribute parallel for device(device)                     \
                        num_threads(threads) clauses)
+#ifdef WEFT_OPENMP_LANES
+#define WEFT_OPENMP_ON_DEVICE(clauses)                                                             \
+    WEFT_OPENMP_PRAGMA(omp target teams distribute parallel for simd device(device)                \
+                       num_threads(threads) clauses)
+#else
+#define WEFT_OPENMP_ON_DEVICE(clauses) WEFT_OPENMP_ON_WARPS(clauses)
+#endif
 
 /* Copies within the memory of the device. */
 void weft_openmp_copy_kernel(const weft_openmp_processor *p, const weft_byte_copy *copy);

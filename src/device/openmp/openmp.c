@@ -25,11 +25,13 @@ static weft_status openmp_probe(const char **description) {
 
 /* ---- memory ---- */
 
-static void free_record(const weft_device_state *device, weft_allocation *allocation) {
-    if (allocation->kind == WEFT_MEMORY_DEVICE)
+static void free_record(weft_device_state *device, weft_allocation *allocation) {
+    if (allocation->kind == WEFT_MEMORY_DEVICE) {
         weft_omp_free(allocation->address, device->processor.number);
-    else
+    } else {
+        weft_openmp_host_unlock(device, allocation->address);
         free(allocation->address);
+    }
     free(allocation);
 }
 
@@ -53,6 +55,7 @@ weft_status weft_openmp_allocate(weft_device_state *device, weft_memory_kind kin
                          "OpenMP device %d: no %zu bytes of %s memory; use more ranks",
                          device->processor.number, bytes, there ? "device" : "host");
     }
+    if (kind == WEFT_MEMORY_PAGE_LOCKED) (void)weft_openmp_host_lock(device, address, bytes);
     *made = (weft_allocation){.address = address, .storage = address, .bytes = bytes, .kind = kind};
     weft_allocations_add(&device->allocations, made);
     *memory = address;
@@ -97,6 +100,7 @@ static void openmp_close(weft_device_state *device) {
     weft_allocation *left;
     while ((left = weft_allocations_take(&device->allocations, NULL)) != NULL)
         free_record(device, left);
+    if (device->staging.host) weft_openmp_host_unlock(device, device->staging.host);
     free(device->staging.host);
     pthread_mutex_destroy(&device->scratch.lock);
     pthread_mutex_destroy(&device->staging.lock);
@@ -113,6 +117,7 @@ static weft_status openmp_open(const weft_device_settings *settings, weft_device
     if (!made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a device");
     made->processor = processor;
     made->copies = copies;
+    weft_openmp_find_gpu(made);
     made->threads = settings->threads > 0 ? settings->threads : 1;
     weft_allocations_open(&made->allocations, settings->memory_limit);
     pthread_mutex_init(&made->staging.lock, NULL);
@@ -253,6 +258,8 @@ const weft_device_ops weft_device_openmp = {
     .number = openmp_number,
     .allocate = weft_openmp_allocate,
     .free = weft_openmp_free,
+    .host_lock = weft_openmp_host_lock,
+    .host_unlock = weft_openmp_host_unlock,
     .queue_create = openmp_queue_create,
     .queue_destroy = openmp_queue_destroy,
     .queue_wait = openmp_queue_wait,

@@ -13,6 +13,7 @@
 #include <pthread.h>
 
 #include "device/allocations.h"
+#include "device/cuda/driver.h"
 #include "device/device.h"
 #include "device/openmp/queue.h"
 
@@ -40,6 +41,8 @@ typedef struct weft_openmp_area {
 
 struct weft_device_state {
     weft_openmp_processor processor;
+    const weft_cuda_driver *driver; /* where the memory is an NVIDIA GPU's; NULL elsewhere */
+    weft_cuda_context context;      /* that OpenMP's runtime uses there */
     weft_openmp_copies copies;
     int threads; /* of the host, which pack */
     weft_allocations allocations;
@@ -62,6 +65,15 @@ weft_status weft_openmp_copies_read(weft_openmp_copies *copies);
 weft_status weft_openmp_allocate(weft_device_state *device, weft_memory_kind kind, size_t bytes,
                                  void **memory);
 void weft_openmp_free(weft_device_state *device, weft_memory_kind kind, void *memory);
+
+/* Sets driver and context of the device, whose processor is known. (nvidia.c) */
+void weft_openmp_find_gpu(weft_device_state *device);
+
+/* Page-locks host memory, of which OpenMP 5.0 knows nothing, by NVIDIA's driver: runtimes' copies
+ * from and to it are several times as fast. False: it is not such a GPU, or the memory cannot be
+ * locked, or is already. Unlocking what was not locked does nothing. (nvidia.c) */
+bool weft_openmp_host_lock(weft_device_state *device, void *memory, size_t bytes);
+void weft_openmp_host_unlock(weft_device_state *device, void *memory);
 
 /* Copies from the host to the device now: what plans make. */
 weft_status weft_openmp_upload(weft_device_state *device, const void *from, void *to, size_t bytes);

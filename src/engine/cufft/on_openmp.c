@@ -3,34 +3,13 @@
 #include "engine/cufft/place.h"
 #include "support/error.h"
 
-/* The context of an address, if it is that of memory of a GPU. */
-static weft_cuda_context context_of(const weft_cuda_driver *driver, const void *memory) {
-    const weft_cuda_address address = (uintptr_t)memory;
-    weft_cuda_context context = NULL;
-    int type = 0;
-    if (driver->pointer_attribute(&type, WEFT_CUDA_POINTER_TYPE, address) != 0 ||
-        type != WEFT_CUDA_MEMORY_DEVICE ||
-        driver->pointer_attribute(&context, WEFT_CUDA_POINTER_CONTEXT, address) != 0)
-        return NULL;
-    return context;
-}
-
-/* The runtime's context is the GPU's primary one (LLVM), or one of its own (GCC 12). */
-static weft_status find_context(weft_cufft_place *place) {
-    void *memory;
-    WEFT_TRY(weft_openmp_allocate(place->device, WEFT_MEMORY_DEVICE, 1, &memory));
-    place->context = context_of(place->driver, memory);
-    weft_openmp_free(place->device, WEFT_MEMORY_DEVICE, memory);
-    if (place->context) return WEFT_SUCCESS;
-    return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                     "cuFFT engine: the memory of device openmp is not that of an NVIDIA GPU; "
-                     "choose engine openmp");
-}
-
 static weft_status openmp_open(weft_cufft_place *place) {
-    place->driver = weft_cuda_driver_open();
-    if (!place->driver) return WEFT_ERROR_UNSUPPORTED;
-    WEFT_TRY(find_context(place));
+    if (!place->device->driver)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "cuFFT engine: the memory of device openmp is not that of an NVIDIA GPU; "
+                         "choose engine openmp");
+    place->driver = place->device->driver;
+    place->context = place->device->context;
     WEFT_TRY(weft_cufft_enter(place));
     const weft_status status = weft_cuda_check(
         place->driver->stream_create(&place->stream, WEFT_CUDA_STREAM_NON_BLOCKING, 0),

@@ -86,9 +86,10 @@ static void lay_out(weft_openmp_pass *pass) {
         pass->loops > 0 && llabs(pass->loop[0].out_stride) < llabs(pass->dim.out_stride);
 }
 
-/* On the host lines stay in the cache from stage to stage; a GPU wants many of them. */
+/* On the host lines stay in the cache from stage to stage. To start a target region on a GPU takes
+ * 0.65 ms (GCC 12 on an H100, where 2^24 points of a stage of radix 8 take 2.7 ms). */
 static uint32_t lines_at_once(const weft_openmp_pass *pass, const weft_openmp_processor *p) {
-    const uint64_t points = p->is_host ? (uint64_t)8192 : (uint64_t)1 << 21;
+    const uint64_t points = p->is_host ? (uint64_t)8192 : (uint64_t)1 << 24;
     uint64_t lines = points / pass->room;
     if (lines > pass->lines) lines = pass->lines;
     return lines > 0 ? (uint32_t)lines : 1;
