@@ -14,37 +14,46 @@ enum { CASES = 1000, LINES = 4, MOST_NUMBERS = 1 << 17 };
 static double in[MOST_NUMBERS], together[MOST_NUMBERS], apart[MOST_NUMBERS];
 
 /* Lines of n points, `step` elements apart, whose first points are `next` elements apart, in
- * `outer` blocks. */
+ * `outer` blocks; of either side. */
 typedef struct lines_case {
-    int64_t n, step, lines, next, outer, block;
+    int64_t n, lines, outer, step[2], next[2], block[2];
 } lines_case;
 
-static lines_case random_case(void) {
-    lines_case c = {.n = random_between(2, random_between(0, 3) ? 100 : 700),
+static lines_case random_case(bool in_place) {
+    static const int64_t most[] = {16, 100, 700};
+    lines_case c = {.n = random_between(2, most[random_between(0, 2)]),
                     .lines = random_between(1, 40),
                     .outer = random_between(1, 3)};
-    const int64_t room = random_between(0, 2) ? 0 : random_between(1, 5);
     const bool rows = random_between(0, 1) != 0;
-    c.step = rows ? 1 : c.lines + room;
-    c.next = rows ? c.n + room : 1;
-    c.block = rows ? c.lines * c.next : c.n * c.step;
-    while (2 * c.outer * c.block > MOST_NUMBERS) c.outer--;
+    for (int s = 0; s < 2; s++) {
+        const int64_t room = random_between(0, 2) ? 0 : random_between(1, 5);
+        c.step[s] = rows ? 1 : c.lines + room;
+        c.next[s] = rows ? c.n + room : 1;
+        c.block[s] = rows ? c.lines * c.next[s] : c.n * c.step[s];
+        if (s == 1 && in_place) {
+            c.step[1] = c.step[0];
+            c.next[1] = c.next[0];
+            c.block[1] = c.block[0];
+        }
+        while (2 * c.outer * c.block[s] > MOST_NUMBERS) c.outer--;
+    }
     return c;
 }
 
-static weft_transform transform_of(const lines_case *c) {
-    return (weft_transform){.kind = WEFT_TRANSFORM_C2C,
-                            .direction = random_between(0, 1) ? WEFT_INVERSE : WEFT_FORWARD,
-                            .precision = random_between(0, 1) ? WEFT_SINGLE : WEFT_DOUBLE,
-                            .in_place = random_between(0, 1) != 0,
-                            .in_batch = true,
-                            .dims = 1,
-                            .dim = {{c->n, c->step, c->step}},
-                            .loops = 2,
-                            .loop = {{c->lines, c->next, c->next}, {c->outer, c->block, c->block}},
-                            .in_elements = c->outer * c->block,
-                            .out_elements = c->outer * c->block,
-                            .threads = (int)random_between(1, 3)};
+static weft_transform transform_of(const lines_case *c, bool in_place) {
+    return (weft_transform){
+        .kind = WEFT_TRANSFORM_C2C,
+        .direction = random_between(0, 1) ? WEFT_INVERSE : WEFT_FORWARD,
+        .precision = random_between(0, 1) ? WEFT_SINGLE : WEFT_DOUBLE,
+        .in_place = in_place,
+        .in_batch = true,
+        .dims = 1,
+        .dim = {{c->n, c->step[0], c->step[1]}},
+        .loops = 2,
+        .loop = {{c->lines, c->next[0], c->next[1]}, {c->outer, c->block[0], c->block[1]}},
+        .in_elements = c->outer * c->block[0],
+        .out_elements = c->outer * c->block[1],
+        .threads = (int)random_between(1, 3)};
 }
 
 /* One of the lines alone, from twice the strides to twice the strides, and back into order. */
@@ -95,11 +104,12 @@ static void check_case(const weft_engine_ops *engine, const weft_transform *t) {
     memcpy(together, in, (size_t)t->in_elements * element);
     run_transform(engine, t, t->in_place ? together : in, together);
     for (int i = 0; i < LINES; i++) {
-        const int64_t first = random_between(0, t->loop[0].n - 1) * t->loop[0].in_stride +
-                              random_between(0, t->loop[1].n - 1) * t->loop[1].in_stride;
-        transform_apart(engine, t, first);
+        const int64_t line = random_between(0, t->loop[0].n - 1),
+                      block = random_between(0, t->loop[1].n - 1);
+        const int64_t first = line * t->loop[0].out_stride + block * t->loop[1].out_stride;
+        transform_apart(engine, t, line * t->loop[0].in_stride + block * t->loop[1].in_stride);
         for (int64_t j = 0; j < t->dim[0].n; j++) {
-            const int64_t at = (first + j * t->dim[0].in_stride) * (int64_t)element;
+            const int64_t at = (first + j * t->dim[0].out_stride) * (int64_t)element;
             if (memcmp((char *)together + at, (char *)apart + j * (int64_t)element, element) == 0)
                 continue;
             char text[640];
@@ -115,12 +125,13 @@ static void columns_and_rows_have_the_bits_of_tiles(void **state) {
     int interleaved[2] = {0, 0};
     (void)state;
     for (int i = 0; i < CASES; i++) {
-        const lines_case c = random_case();
-        const weft_transform t = transform_of(&c);
+        const bool in_place = random_between(0, 1) != 0;
+        const lines_case c = random_case(in_place);
+        const weft_transform t = transform_of(&c, in_place);
         if (weft_native_pass_takes_matrices(weft_native_kernels(t.precision), t.kind, &t.dim[0]))
             continue; /* whose rows have other bits */
         check_case(engine, &t);
-        interleaved[c.step == 1] += is_interleaved(&t);
+        interleaved[c.step[0] == 1] += is_interleaved(&t);
     }
     print_message("on interleaved numbers: %d times columns, %d times rows\n", interleaved[0],
                   interleaved[1]);

@@ -46,6 +46,7 @@ struct weft_engine_plan {
     /* That of one that is nothing but a row of complex lines which one codelet transforms, some
      * together, for one thread; or NULL. */
     const weft_native_pass *row;
+    bool plain; /* one array on either side, no operators, one thread */
     weft_native_operated load, spectral, store; /* operators on lines, or rows */
     int threads;
     weft_scratch *scratch; /* shared with other plans, or `own_scratch` */
@@ -295,8 +296,10 @@ static void choose_stores(const weft_transform *t, bool past, weft_engine_plan *
 /* Looks for `alone` and `row`. */
 static void find_lines(weft_engine_plan *plan) {
     const weft_native_pass *pass = &plan->group[0].pass[0];
-    const bool whole =
-        plan->groups == 1 && plan->group[0].direct && plan->in_pieces == 0 && plan->out_pieces == 0;
+    const bool arrays = plan->in_pieces == 0 && plan->out_pieces == 0;
+    const bool whole = plan->groups == 1 && plan->group[0].direct && arrays;
+    plan->plain = arrays && plan->threads == 1 && !plan->load.pointwise &&
+                  !plan->spectral.pointwise && !plan->store.pointwise;
     const bool plain = !pass->in.operated && !pass->out.operated &&
                        weft_native_side_is_whole(&pass->in) &&
                        weft_native_side_is_whole(&pass->out);
@@ -478,10 +481,25 @@ static void run_half_alone(const void *self, const void *in, void *out) {
     pass->real_line->half(in, 0, out, 0, 1, pass->scale);
 }
 
+/* The groups of several axes, or of a batch in tiles. */
+static void run_groups(const weft_engine_plan *plan, const void *const *source, void *const *target,
+                       const void *in, void *out) {
+    const void *output[1] = {out};
+    void *input[1] = {(void *)(uintptr_t)in};
+    const weft_room room = weft_scratch_room(plan->scratch, plan->threads);
+    for (int i = 0; i < plan->groups; i++)
+        weft_pass_group_run(&plan->group[i], plan->output_only[i] ? output : source,
+                            plan->input_only[i] ? input : target, &room);
+}
+
+static void run_plain(const void *self, const void *in, void *out) {
+    run_groups(self, &in, &out, in, out);
+}
+
 static weft_direct_call native_direct(const weft_engine_plan *plan) {
     const weft_native_pass *pass = plan->alone;
     if (plan->row) return (weft_direct_call){run_row, plan->row};
-    if (!pass) return (weft_direct_call){NULL, NULL};
+    if (!pass) return (weft_direct_call){plan->plain ? run_plain : NULL, plan};
     if (pass->kind == WEFT_TRANSFORM_C2C)
         return pass->lone.line ? (weft_direct_call){run_codelet_alone, pass}
                                : (weft_direct_call){run_complex_alone, plan};
@@ -512,13 +530,7 @@ static weft_status run_plan(void *argument, const void *in, void *out) {
         const weft_room room = weft_scratch_room(plan->scratch, plan->r2r[i]->threads);
         weft_r2r_pass_run(plan->r2r[i], i == 0 ? source : output, target, &room);
     }
-    const weft_room room = weft_scratch_room(plan->scratch, plan->threads);
-    for (int i = 0; i < plan->groups; i++) {
-        const void *output[1] = {out};
-        void *input[1] = {(void *)(uintptr_t)in};
-        weft_pass_group_run(&plan->group[i], plan->output_only[i] ? output : source,
-                            plan->input_only[i] ? input : target, &room);
-    }
+    run_groups(plan, source, target, in, out);
     return WEFT_SUCCESS;
 }
 

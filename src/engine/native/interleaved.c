@@ -82,71 +82,7 @@ static bool borrow_table(weft_interleaved *p, size_t *bytes) {
     return table != NULL;
 }
 
-/* ---- creation ---- */
-
-/* Finds the codelets of the stages for vectors of one width. More than two stages are left to
- * tiles, which hold what lies between them. */
-static bool find_codelets(weft_interleaved *p, const weft_stages *stages,
-                          const weft_lone_kernels *kernels) {
-    if (p->count > WEFT_INTERLEAVED_STAGES) return false;
-    for (int i = 0; i < p->count; i++) {
-        const weft_lone_codelet *const *c = kernels->codelets;
-        while (*c && (*c)->radix != stages->stage[i].codelet->radix) c++;
-        p->codelet[i] = *c;
-        if (!*c || !(*c)->columns_first) return false;
-    }
-    return kernels->interleaved;
-}
-
-/* Whether so many legs and as many results, each so many bytes apart, have room in the cache. */
-static bool have_room(int64_t legs, int64_t bytes) {
-    enum { LINE = 64, WAY = 4096, WAYS = 8 };
-    int64_t apart = WAY;
-    while (bytes % apart != 0) apart /= 2;
-    return 2 * legs <= WAYS * WAY / (apart > LINE ? apart : LINE);
-}
-
-static bool is_fast(const weft_interleaved *p, int64_t in_row, int64_t out_row) {
-    const int64_t bytes = weft_complex_bytes(p->kernels);
-    const int first = p->codelet[0]->radix, last = p->codelet[p->count - 1]->radix;
-    return have_room(first, p->n / first * in_row * bytes) &&
-           have_room(last, p->n / last * out_row * bytes);
-}
-
-/* Whether rows' vectors hold no more numbers than there are neighbours in both stages: points
- * behind the legs, and groups. */
-static bool fills_vectors(const weft_interleaved *p, int width) {
-    if (p->count == 1) return p->line != NULL;
-    return p->codelet[1]->radix >= width && p->codelet[0]->radix >= width &&
-           p->codelet[1]->rows_last;
-}
-
-bool weft_interleaved_create(const weft_stages *stages, bool rows, int64_t lines, int64_t in_row,
-                             int64_t out_row, weft_direction direction, weft_interleaved *p,
-                             size_t *bytes) {
-    const weft_kernels *kernels = stages->kernels;
-    const weft_lone_kernels *const *widths = kernels->lone->widths;
-    *p = (weft_interleaved){.kernels = kernels,
-                            .n = stages->n,
-                            .count = stages->count,
-                            .rows = rows,
-                            .inverse = direction == WEFT_INVERSE};
-    const weft_lone_line *line = weft_lone_find_line(kernels, p->n);
-    if (rows && p->count == 1 && line && line->lines) p->line = line;
-    for (int i = 0; widths[i] && p->width == 0; i++) {
-        const int width = widths[i]->width;
-        if (find_codelets(p, stages, widths[i]) &&
-            (rows ? fills_vectors(p, width) : width <= lines && is_fast(p, in_row, out_row)))
-            p->width = width;
-    }
-    return borrow_table(p, bytes);
-}
-
-void weft_interleaved_release(weft_interleaved *p) {
-    weft_table_return(p->table);
-}
-
-/* ---- execution ---- */
+/* ---- stages ---- */
 
 /* Stage i of so many columns, behind `before` points. */
 static void set_columns(const weft_interleaved *p, int i, int64_t before, int64_t from_row,
@@ -186,11 +122,9 @@ static void set_rows(const weft_interleaved *p, int i, int64_t before, int64_t f
                               .to_origin = p->inverse && i == p->count - 1 ? p->n : 0};
 }
 
-typedef weft_columns_stage block_stages[WEFT_INTERLEAVED_STAGES];
-
 /* Those of a block of so many columns or rows. */
 static void set_stages(const weft_interleaved *p, int64_t in_row, int64_t out_row, int64_t lines,
-                       block_stages stage) {
+                       weft_interleaved_stages stage) {
     const int64_t between = p->rows ? p->n : lines; /* two rows of the scratch memory */
     int64_t before = 1;
     for (int i = 0; i < p->count; i++) {
@@ -202,8 +136,98 @@ static void set_stages(const weft_interleaved *p, int64_t in_row, int64_t out_ro
     }
 }
 
-static void run_stages(const weft_interleaved *p, const block_stages stage, const void *in,
-                       void *out, double scale, void *room) {
+/* ---- creation ---- */
+
+/* Finds the codelets of the stages for vectors of one width. More than two stages are left to
+ * tiles, which hold what lies between them. */
+static bool find_codelets(weft_interleaved *p, const weft_stages *stages,
+                          const weft_lone_kernels *kernels) {
+    if (p->count > WEFT_INTERLEAVED_STAGES) return false;
+    for (int i = 0; i < p->count; i++) {
+        const weft_lone_codelet *const *c = kernels->codelets;
+        while (*c && (*c)->radix != stages->stage[i].codelet->radix) c++;
+        p->codelet[i] = *c;
+        if (!*c || !(*c)->columns_first) return false;
+    }
+    return kernels->interleaved;
+}
+
+/* Whether so many legs and as many results, each so many bytes apart, have room in the cache. */
+static bool have_room(int64_t legs, int64_t bytes) {
+    enum { LINE = 64, WAY = 4096, WAYS = 8 };
+    int64_t apart = WAY;
+    while (bytes % apart != 0) apart /= 2;
+    return 2 * legs <= WAYS * WAY / (apart > LINE ? apart : LINE);
+}
+
+static bool is_fast(const weft_interleaved *p, int64_t in_row, int64_t out_row) {
+    const int64_t bytes = weft_complex_bytes(p->kernels);
+    const int first = p->codelet[0]->radix, last = p->codelet[p->count - 1]->radix;
+    return have_room(first, p->n / first * in_row * bytes) &&
+           have_room(last, p->n / last * out_row * bytes);
+}
+
+/* Whether rows' vectors hold no more numbers than there are neighbours in both stages: points
+ * behind the legs, and groups. */
+static bool fills_vectors(const weft_interleaved *p, int width) {
+    if (p->count == 1) return p->line != NULL;
+    return p->codelet[1]->radix >= width && p->codelet[0]->radix >= width &&
+           p->codelet[1]->rows_last;
+}
+
+/* How many lines a block has between two stages: as many as a tile lie in its memory. What is left
+ * in the last block is never less than a vector. */
+static int64_t block_of(const weft_interleaved *p) {
+    return p->kernels->lanes - (p->rows ? 0 : p->width);
+}
+
+static void set_blocks(weft_interleaved *p) {
+    const int64_t block = block_of(p), lanes = p->kernels->lanes;
+    int64_t last = p->lines;
+    if (p->count == 1) {
+        set_columns(p, 0, 1, p->in_row, p->out_row, last - last % p->width, &p->in_place[0]);
+        set_columns(p, 0, 1, p->width, p->out_row, p->width, &p->in_place[1]);
+    } else {
+        if (last > lanes) last -= (last - lanes + block - 1) / block * block;
+        set_stages(p, p->in_row, p->out_row, block, p->block);
+    }
+    set_stages(p, p->in_row, p->out_row, last, p->last);
+}
+
+bool weft_interleaved_create(const weft_stages *stages, bool rows, int64_t lines, int64_t in_row,
+                             int64_t out_row, weft_direction direction, weft_interleaved *p,
+                             size_t *bytes) {
+    const weft_kernels *kernels = stages->kernels;
+    const weft_lone_kernels *const *widths = kernels->lone->widths;
+    *p = (weft_interleaved){.kernels = kernels,
+                            .n = stages->n,
+                            .lines = lines,
+                            .in_row = in_row,
+                            .out_row = out_row,
+                            .count = stages->count,
+                            .rows = rows,
+                            .inverse = direction == WEFT_INVERSE};
+    const weft_lone_line *line = weft_lone_find_line(kernels, p->n);
+    if (rows && p->count == 1 && line && line->lines) p->line = line;
+    for (int i = 0; widths[i] && p->width == 0; i++) {
+        const int width = widths[i]->width;
+        if (find_codelets(p, stages, widths[i]) &&
+            (rows ? fills_vectors(p, width) : width <= lines && is_fast(p, in_row, out_row)))
+            p->width = width;
+    }
+    if (!borrow_table(p, bytes)) return false;
+    if (p->width > 0 && !p->line) set_blocks(p);
+    return true;
+}
+
+void weft_interleaved_release(weft_interleaved *p) {
+    weft_table_return(p->table);
+}
+
+/* ---- execution ---- */
+
+static void run_stages(const weft_interleaved *p, const weft_interleaved_stages stage,
+                       const void *in, void *out, double scale, void *room) {
     const weft_lone_codelet *first = p->codelet[0], *second = p->codelet[1];
     if (p->count == 1) {
         first->columns_first(in, out, &stage[0], scale);
@@ -215,59 +239,87 @@ static void run_stages(const weft_interleaved *p, const block_stages stage, cons
 
 static void run_block(const weft_interleaved *p, const void *in, int64_t in_row, void *out,
                       int64_t out_row, int64_t lines, double scale, void *room) {
-    block_stages stage;
+    weft_interleaved_stages stage;
     set_stages(p, in_row, out_row, lines, stage);
     run_stages(p, stage, in, out, scale, room);
 }
 
+/* Copies a column of vectors. */
+static void copy_vectors(const weft_interleaved *p, const void *from, int64_t from_row, void *to,
+                         int64_t to_row) {
+    const size_t bytes = (size_t)(p->width * weft_complex_bytes(p->kernels));
+    for (int64_t i = 0; i < p->n; i++) {
+        const char *source = (const char *)from + i * from_row;
+        char *target = (char *)to + i * to_row;
+        if (bytes == 32) /* a constant makes it one instruction */
+            memcpy(target, source, 32);
+        else
+            memcpy(target, source, bytes);
+    }
+}
+
 /* One stage in place, where columns do not fill the last vector: it overlaps the one before, so
  * what it transforms is kept aside. */
-static void run_in_place(const weft_interleaved *p, void *data, int64_t row, int64_t count,
-                         double scale, void *room) {
-    const int64_t bytes = weft_complex_bytes(p->kernels), width = p->width;
+static void run_in_place(const weft_interleaved *p, void *data, int64_t count, double scale,
+                         void *room) {
+    const int64_t bytes = weft_complex_bytes(p->kernels), width = p->width, row = p->in_row;
     char *tail = (char *)data + (count - width) * bytes;
-    for (int64_t i = 0; i < p->n; i++)
-        memcpy((char *)room + i * width * bytes, tail + i * row * bytes, (size_t)(width * bytes));
-    run_block(p, data, row, data, row, count - count % width, scale, NULL);
-    run_block(p, room, width, tail, row, width, scale, NULL);
+    copy_vectors(p, tail, row * bytes, room, width * bytes);
+    if (count == p->lines) {
+        p->codelet[0]->columns_first(data, data, &p->in_place[0], scale);
+        p->codelet[0]->columns_first(room, tail, &p->in_place[1], scale);
+    } else {
+        run_block(p, data, row, data, row, count - count % width, scale, NULL);
+        run_block(p, room, width, tail, row, width, scale, NULL);
+    }
 }
 
 /* Rows that are one codelet each. */
-static void run_codelets(const weft_interleaved *p, const void *in, int64_t in_row, void *out,
-                         int64_t out_row, int64_t count, double scale) {
+static void run_codelets(const weft_interleaved *p, const void *in, void *out, int64_t count,
+                         double scale) {
     const weft_lone_line *line = p->line;
     const int64_t bytes = weft_complex_bytes(p->kernels);
-    line->lines(in, in_row * bytes, out, out_row * bytes, count, p->inverse, scale);
+    const int64_t in_row = p->in_row * bytes, out_row = p->out_row * bytes;
+    line->lines(in, in_row, out, out_row, count, p->inverse, scale);
     for (int64_t i = count / line->together * line->together; i < count; i++)
-        line->complex((const char *)in + i * in_row * bytes, (char *)out + i * out_row * bytes,
-                      p->inverse, scale);
+        line->complex((const char *)in + i * in_row, (char *)out + i * out_row, p->inverse, scale);
 }
 
-void weft_interleaved_run(const weft_interleaved *p, const void *in, int64_t in_row, void *out,
-                          int64_t out_row, int64_t count, double scale, void *room) {
-    const int64_t bytes = weft_complex_bytes(p->kernels), lanes = p->kernels->lanes;
+void weft_interleaved_run(const weft_interleaved *p, const void *in, void *out, int64_t count,
+                          double scale, void *room) {
     if (p->line) {
-        run_codelets(p, in, in_row, out, out_row, count, scale);
+        run_codelets(p, in, out, count, scale);
         return;
     }
-    if (p->count == 1) {
-        if (in == out && count % p->width != 0)
-            run_in_place(p, out, out_row, count, scale, room);
-        else
-            run_block(p, in, in_row, out, out_row, count, scale, room);
+    if (p->count == 1 && in == out && count % p->width != 0) {
+        run_in_place(p, out, count, scale, room);
         return;
     }
-    /* As many lines as a tile has lie in its memory between the stages. What is left is never less
-     * than a vector. */
-    const int64_t block = lanes - (p->rows ? 0 : p->width);
-    const int64_t in_line = bytes * (p->rows ? in_row : 1),
-                  out_line = bytes * (p->rows ? out_row : 1);
-    block_stages stage;
-    int64_t i = 0;
-    set_stages(p, in_row, out_row, block, stage);
-    for (; count - i > lanes; i += block)
-        run_stages(p, stage, (const char *)in + i * in_line, (char *)out + i * out_line, scale,
-                   room);
-    run_block(p, (const char *)in + i * in_line, in_row, (char *)out + i * out_line, out_row,
-              count - i, scale, room);
+    const char *from = in;
+    char *to = out;
+    int64_t left = count;
+    if (p->count > 1) {
+        const int64_t bytes = weft_complex_bytes(p->kernels), block = block_of(p);
+        const int64_t in_block = block * bytes * (p->rows ? p->in_row : 1),
+                      out_block = block * bytes * (p->rows ? p->out_row : 1);
+        for (; left > p->kernels->lanes; left -= block, from += in_block, to += out_block)
+            run_stages(p, p->block, from, to, scale, room);
+    }
+    if (count == p->lines)
+        run_stages(p, p->last, from, to, scale, room);
+    else
+        run_block(p, from, p->in_row, to, p->out_row, left, scale, room);
+}
+
+bool weft_interleaved_takes_batch(const weft_interleaved *p, bool in_place) {
+    return p->count == 1 && !p->rows && (!in_place || p->lines % p->width == 0);
+}
+
+void weft_interleaved_run_batch(const weft_interleaved *p, const void *in, void *out,
+                                const weft_dimension *batch, double scale) {
+    weft_columns_stage stage = p->last[0];
+    stage.blocks = batch->n;
+    stage.from_block = batch->in_stride;
+    stage.to_block = batch->out_stride;
+    p->codelet[0]->columns_first(in, out, &stage, scale);
 }

@@ -261,8 +261,11 @@ static bool make_interleaved(weft_native_pass *pass, const weft_pass_request *re
         return true;
     const bool rows = access == WEFT_ALONG && pass->loops == 1;
     if (!rows && access != WEFT_ACROSS) return true;
-    return weft_interleaved_create(stages, rows, pass->loop[0], request->dim.in_stride,
-                                   request->dim.out_stride, direction, &pass->interleaved, bytes);
+    const int64_t number = weft_complex_bytes(pass->kernels);
+    const weft_native_piece *in = pass->in.piece, *out = pass->out.piece;
+    return weft_interleaved_create(
+        stages, rows, pass->loop[0], (rows ? in->loop_stride[0] : in->stride) / number,
+        (rows ? out->loop_stride[0] : out->stride) / number, direction, &pass->interleaved, bytes);
 }
 
 /* Makes what lines in tiles need, or those that are transformed as matrices. Where the tiles are

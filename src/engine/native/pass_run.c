@@ -619,28 +619,36 @@ static void run_interleaved(const weft_native_pass *pass, const void *in, void *
                             int64_t first, int64_t end) {
     const weft_interleaved *p = &pass->interleaved;
     const weft_native_piece *from = pass->in.piece, *to = pass->out.piece;
-    const int64_t lanes = pass->kernels->lanes, bytes = 2 * (int64_t)pass->kernels->real_bytes;
-    const int64_t across = (pass->loop[0] + lanes - 1) / lanes;
-    const int64_t in_row = p->rows ? from->loop_stride[0] : from->stride,
-                  out_row = p->rows ? to->loop_stride[0] : to->stride;
-    for (int64_t i = first, next; i < end; i = next) {
-        const int64_t number = i / across, line = (i - number * across) * lanes;
-        next = (number + 1) * across < end ? (number + 1) * across : end;
-        const int64_t most = (next - number * across) * lanes;
+    const int64_t lanes = pass->kernels->lanes, across = (pass->loop[0] + lanes - 1) / lanes;
+    if (pass->loops == 2 && first == 0 && end == pass->tiles &&
+        weft_interleaved_takes_batch(p, in == out)) {
+        const int64_t number = weft_complex_bytes(pass->kernels);
+        const weft_dimension batch = {pass->loop[1], from->loop_stride[1] / number,
+                                      to->loop_stride[1] / number};
+        weft_interleaved_run_batch(p, (const char *)in + from->offset, (char *)out + to->offset,
+                                   &batch, pass->scale);
+        return;
+    }
+    int64_t i = first;
+    for (int64_t number = first / across; i < end; number++) {
+        const int64_t begin = number * across, line = (i - begin) * lanes;
+        const int64_t next = begin + across < end ? begin + across : end;
+        const int64_t most = (next - begin) * lanes;
         const int64_t count = (most < pass->loop[0] ? most : pass->loop[0]) - line;
         int64_t rest = number, in_offset = from->offset + line * from->loop_stride[0],
                 out_offset = to->offset + line * to->loop_stride[0];
         for (int l = 1; l < pass->loops; l++) {
-            in_offset += rest % pass->loop[l] * from->loop_stride[l];
-            out_offset += rest % pass->loop[l] * to->loop_stride[l];
-            rest /= pass->loop[l];
+            const int64_t above = l + 1 < pass->loops ? rest / pass->loop[l] : 0;
+            in_offset += (rest - above * pass->loop[l]) * from->loop_stride[l];
+            out_offset += (rest - above * pass->loop[l]) * to->loop_stride[l];
+            rest = above;
         }
         if (!p->rows && count < p->width)
             run_tiles(pass, &in, &out, w, 0, i, next);
         else
-            weft_interleaved_run(p, (const char *)in + in_offset, in_row / bytes,
-                                 (char *)out + out_offset, out_row / bytes, count, pass->scale,
-                                 w.tile);
+            weft_interleaved_run(p, (const char *)in + in_offset, (char *)out + out_offset, count,
+                                 pass->scale, w.tile);
+        i = next;
     }
 }
 
