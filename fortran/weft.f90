@@ -180,6 +180,7 @@ module weft
     integer(c_int), parameter :: WEFT_KERNEL_CURL = 11
     integer(c_int), parameter :: WEFT_KERNEL_LERAY = 12
     integer(c_int), parameter :: WEFT_KERNEL_ELASTIC = 13
+    integer(c_int), parameter :: WEFT_KERNEL_SPECTRUM = 14
     integer(c_int), parameter :: WEFT_SPECTRAL = 0
     integer(c_int), parameter :: WEFT_STAGGERED = 1
 

@@ -333,8 +333,67 @@ static void boxes_of_free_space_may_have_any_unit_of_length_but_not_any_shape(vo
     refused(&p, "2^60 bytes");
 }
 
+/* ---- spectra that callers give ---- */
+
+static void decaying(const double *k, int rank, double value[2], void *argument) {
+    (void)argument;
+    value[0] = 1;
+    for (int a = 0; a < rank; a++) value[0] /= 1 + k[a] * k[a];
+    value[1] = sin(k[0]) * value[0];
+}
+
+/* The values of the function above at the wavenumbers of a periodic field, times a factor. */
+static void tabulate(const weft_convolution_problem *p, double factor, double *values) {
+    const int64_t last = p->kind == WEFT_R2C ? p->n[1] / 2 + 1 : p->n[1];
+    for (int64_t i = 0; i < p->n[0]; i++)
+        for (int64_t j = 0; j < last; j++) {
+            const double k[2] = {
+                2 * pi * (double)(2 * i > p->n[0] ? i - p->n[0] : i) / (double)p->n[0],
+                2 * pi * (double)(2 * j > p->n[1] ? j - p->n[1] : j) / (double)p->n[1]};
+            double *value = values + 2 * (i * last + j);
+            decaying(k, 2, value, NULL);
+            value[0] *= factor;
+            value[1] *= factor;
+        }
+}
+
+static void a_spectrum_gives_what_its_function_gives_and_can_be_replaced(void **state) {
+    enum { ROWS = 9, COLUMNS = 14, MOST = 2 * ROWS * COLUMNS };
+    (void)state;
+    for (int kind = WEFT_C2C; kind <= WEFT_R2C; kind++) {
+        const size_t numbers = (kind == WEFT_C2C ? 2 : 1) * ROWS * COLUMNS;
+        double in[MOST], expected[MOST], out[MOST], values[MOST];
+        weft_convolution_problem p = {
+            .rank = 2,
+            .n = {ROWS, COLUMNS},
+            .kind = (weft_kind)kind,
+            .boundary = {WEFT_PERIODIC, WEFT_PERIODIC},
+            .correlate = kind == WEFT_C2C,
+            .kernel = {.kind = WEFT_KERNEL_FUNCTION, .function = decaying}};
+        weft_convolution by_function = NULL, by_values = NULL;
+        for (size_t i = 0; i < numbers; i++) in[i] = cos(1.0 + (double)(i * i % 37));
+        ok(weft_convolution_create(ctx, &p, NULL, &by_function));
+        ok(weft_convolution_execute(by_function, in, expected));
+        p.kernel = (weft_convolution_kernel){.kind = WEFT_KERNEL_SPECTRUM};
+        ok(weft_convolution_create(ctx, &p, NULL, &by_values));
+        assert_int_not_equal(weft_convolution_execute(by_values, in, out), WEFT_SUCCESS);
+        tabulate(&p, 1, values);
+        ok(weft_convolution_set_kernel(by_values, values));
+        ok(weft_convolution_execute(by_values, in, out));
+        assert_memory_equal(out, expected, numbers * sizeof *out);
+        tabulate(&p, 2, values);
+        ok(weft_convolution_set_kernel(by_values, values));
+        ok(weft_convolution_execute(by_values, in, out));
+        for (size_t i = 0; i < numbers; i++) assert_true(out[i] == 2 * expected[i]);
+        assert_int_equal(weft_convolution_set_kernel(by_values, NULL), WEFT_ERROR_INVALID_ARGUMENT);
+        weft_convolution_destroy(&by_values);
+        weft_convolution_destroy(&by_function);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_spectrum_gives_what_its_function_gives_and_can_be_replaced),
         cmocka_unit_test(free_space_gives_the_closed_form_in_one_two_and_three_dimensions),
         cmocka_unit_test(free_space_beside_an_axis_without_change_is_that_of_fewer_dimensions),
         cmocka_unit_test(sampled_greens_functions_are_of_second_order),

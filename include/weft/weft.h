@@ -1024,13 +1024,14 @@ typedef enum weft_kernel_kind {
     WEFT_KERNEL_LAPLACIAN,  /* -|k|^2 */
     /* Kernels that make fields from one another, of each member of the batch; periodic axes, up to
      * 3. Vectors have a component for each axis. */
-    WEFT_KERNEL_GRADIENT,   /* of a scalar: a vector */
-    WEFT_KERNEL_DIVERGENCE, /* of a vector: a scalar */
-    WEFT_KERNEL_CURL,       /* of a vector: a vector in 3-D, a scalar in 2-D */
-    WEFT_KERNEL_LERAY,      /* of a vector: its part without divergence, u - k (k.u) / |k|^2 */
-    WEFT_KERNEL_ELASTIC     /* of a stress: the strain Gamma : stress in an isotropic medium, the
-                               mean 0. Symmetric tensors have the fields xx, yy, zz, yz, xz, xy (2-D:
-                               xx, yy, xy) */
+    WEFT_KERNEL_GRADIENT,     /* of a scalar: a vector */
+    WEFT_KERNEL_DIVERGENCE,   /* of a vector: a scalar */
+    WEFT_KERNEL_CURL,         /* of a vector: a vector in 3-D, a scalar in 2-D */
+    WEFT_KERNEL_LERAY,        /* of a vector: its part without divergence, u - k (k.u) / |k|^2 */
+    WEFT_KERNEL_ELASTIC,      /* of a stress: the strain Gamma : stress in an isotropic medium, the
+                                 mean 0. Symmetric tensors have the fields xx, yy, zz, yz, xz, xy (2-D:
+                                 xx, yy, xy) */
+    WEFT_KERNEL_SPECTRUM = 14 /* kernel.array, in spectral space; no axis linear or free space */
 } weft_kernel_kind;
 
 /* How the derivatives in a built-in kernel are meant. */
@@ -1055,7 +1056,12 @@ typedef struct weft_convolution_kernel {
      * displacement 0 (of WEFT_LINEAR axes it does not matter). Along Dirichlet and Neumann axes the
      * kernel is symmetric about it; with origin 0 it is the half of such a kernel. Along periodic
      * ones it may be longer than the field, and is added up. NULL: weft_convolution_set_kernel
-     * gives it later. */
+     * gives it later.
+     * SPECTRUM: the kernel's spectrum in place of a formula's values, read in the same way: complex
+     * numbers in the precision of the field, of the field's extents, but for real fields n/2 + 1
+     * along the last periodic axis; n and origin do not matter. Index i along an axis is j of the
+     * wavenumber as above, on periodic axes j + n for negative ones. For real fields its values at
+     * k and -k, where both are there, are conjugate. */
     const void *array;
     int64_t n[WEFT_MAX_RANK], origin[WEFT_MAX_RANK];
     weft_kernel_function function;
@@ -1119,8 +1125,9 @@ WEFT_API weft_status weft_convolution_create(weft_context ctx,
                                              const weft_options *opt,
                                              weft_convolution *convolution);
 
-/* Gives a convolution of kind WEFT_KERNEL_ARRAY another kernel of the same extents, on the host. A
- * failure may leave it without a kernel, so that executions fail until one is set. Collective. */
+/* Gives a convolution of kind WEFT_KERNEL_ARRAY or _SPECTRUM another kernel of the same extents, on
+ * the host. A failure may leave it without a kernel, so that executions fail until one is set.
+ * Collective. */
 WEFT_API weft_status weft_convolution_set_kernel(weft_convolution convolution, const void *array);
 
 /* Convolves: as weft_execute. in == out only where box and bytes of field and result are the same

@@ -12,7 +12,7 @@ import numpy as np
 from weft import _core
 from weft.fft import _arrays
 from weft.fft._workers import count_workers
-from weft.kernels import Kernel, Parameters
+from weft.kernels import Kernel, Parameters, Spectrum
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Boundary = Literal["periodic", "linear", "free", "dirichlet", "neumann"]
@@ -204,13 +204,15 @@ class Convolution:
         )
         lengths = None if length is None else _each("Convolution: length", length, rank, float)
         origins = None
-        if isinstance(kernel, Kernel):
+        if isinstance(kernel, Spectrum):
+            kind, parameters = kernel.kind, Parameters(self._values(kernel))
+        elif isinstance(kernel, Kernel):
             kind, parameters = kernel.kind, kernel.parameters(rank)
         elif _is_function(kernel):
-            kind, parameters = "function", Parameters()
+            kind, parameters = Spectrum.kind, Parameters()
             if min(extents, default=0) > 0:
                 values = _spectrum_of(kernel, extents, boundaries, lengths, self.dtype.kind == "f", zero)
-                parameters = Parameters(values)
+                parameters = Parameters(self._values(Spectrum(values)))
         else:
             weights = self._kernel(kernel, rank)
             kind, parameters = "array", Parameters(weights)
@@ -239,6 +241,7 @@ class Convolution:
             effort=effort,
             method=method,
         )
+        self._spectral = kind == Spectrum.kind
         self._pads = any(name in ("linear", "free") for name in boundaries)
         self.shape: tuple[int, ...] = self._library.shape
         self.output_shape: tuple[int, ...] = self._library.output_shape
@@ -251,6 +254,12 @@ class Convolution:
         if array.dtype.kind == "c" and self.dtype.kind != "c":
             raise _refuse("Convolution", f"the kernel is complex, and dtype {self.dtype}; give a complex one")
         return np.ascontiguousarray(array, self.dtype)
+
+    def _values(self, kernel: Spectrum) -> Array:
+        """A kernel's spectrum as the library takes it."""
+        single = self.dtype in (np.dtype(np.float32), np.dtype(np.complex64))
+        values = _take("Convolution", "the kernel's spectrum", kernel.values).array
+        return np.ascontiguousarray(values, np.complex64 if single else np.complex128)
 
     def _field(self, array: Array) -> Array:
         """The field as the library takes it."""
@@ -294,8 +303,13 @@ class Convolution:
         return out
 
     def set_kernel(self, kernel: Any) -> None:
-        """Gives a convolution whose kernel is an array another one of the same shape."""
-        self._library.set_kernel(self._kernel(kernel, len(self.shape) - (self._library.batch > 1)))
+        """Gives a convolution whose kernel is an array, in real space or a Spectrum, another one of the same shape."""
+        if isinstance(kernel, Spectrum) != self._spectral:
+            raise _refuse("Convolution", "a new kernel is in the same space as the one before; make another convolution")
+        if isinstance(kernel, Spectrum):
+            self._library.set_kernel(self._values(kernel))
+        else:
+            self._library.set_kernel(self._kernel(kernel, len(self.shape) - (self._library.batch > 1)))
 
     def explain(self) -> str:
         """What the convolution does, step by step, and why."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from weft import _core
 
-__all__ = ["Derivative", "Gaussian", "Heat", "Kernel", "Laplacian", "Poisson", "Riesz", "ScreenedPoisson"]
+__all__ = ["Derivative", "Gaussian", "Heat", "Kernel", "Laplacian", "Poisson", "Riesz", "ScreenedPoisson", "Spectrum"]
 
 
 class Parameters(NamedTuple):
@@ -150,3 +150,26 @@ class Laplacian(Kernel):
     """-|k|^2."""
 
     kind: ClassVar[str] = "laplacian"
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum(Kernel):
+    """The kernel's spectrum itself: its values at the wavenumbers of the field, in an array.
+
+    Index i along a periodic axis of n points is the wavenumber i or, beyond n/2, i - n, as in numpy.fft; of real fields
+    the last periodic axis has n // 2 + 1 values, as rfftn gives them. Along Neumann axes index i is j = i, along
+    Dirichlet ones j = i + 1. Of real fields the values at k and -k are conjugate.
+
+    >>> import numpy as np, weft
+    >>> kernel = np.zeros((6, 8)); kernel[0, 0] = 2
+    >>> twice = weft.Convolution((6, 8), Spectrum(np.fft.rfftn(kernel)))
+    >>> bool(np.allclose(twice(np.ones((6, 8))), 2))
+    True
+    """
+
+    values: Any
+    kind: ClassVar[str] = "spectrum"
+
+    def parameters(self, rank: int) -> Parameters:
+        """The values."""
+        return Parameters(np.asarray(self.values))

@@ -17,7 +17,6 @@
 static int checksum(weft_context ctx, const weft_convolved *c, const void *kernel) {
     const weft_convolution_problem *p = &c->problem;
     uint64_t sum = WEFT_HASH_OF_NOTHING;
-    size_t bytes = weft_number_bytes(p->precision) * (c->real ? 1 : 2);
     if (ctx->transport->size == 1) return 0; /* kernels may be large */
     sum = HASH(sum, p->rank);
     for (int a = 0; a < p->rank; a++) {
@@ -28,7 +27,6 @@ static int checksum(weft_context ctx, const weft_convolved *c, const void *kerne
         sum = HASH(sum, axis->origin);
         sum = HASH(sum, axis->spacing);
         sum = HASH(sum, p->kernel.order[a]);
-        bytes *= (size_t)axis->kernel;
     }
     sum = HASH(sum, p->kind);
     sum = HASH(sum, p->precision);
@@ -52,7 +50,8 @@ static int checksum(weft_context ctx, const weft_convolved *c, const void *kerne
     if (c->covariance)
         sum = weft_hash_bytes(sum, c->covariance,
                               (size_t)(p->rank * p->rank) * sizeof *c->covariance);
-    if (p->kernel.kind == WEFT_KERNEL_ARRAY && kernel) sum = weft_hash_bytes(sum, kernel, bytes);
+    if (weft_convolved_is_given(c) && kernel)
+        sum = weft_hash_bytes(sum, kernel, weft_convolved_given_bytes(c));
     return (int)(sum >> 33);
 }
 
@@ -63,7 +62,7 @@ static weft_status make_spectrum(weft_plan plan, const weft_convolved *c, const 
     if (c->problem.kernel.kind == WEFT_KERNEL_ARRAY)
         return weft_convolved_array(plan, c, kernel, spectrum);
     if (c->free_axes > 0) return weft_convolved_free_space(plan, c, spectrum);
-    weft_convolved_symbol(c, plan->call.options.threads, spectrum);
+    weft_convolved_symbol(c, kernel, plan->call.options.threads, spectrum);
     return WEFT_SUCCESS;
 }
 
@@ -147,8 +146,8 @@ static weft_status finish(weft_plan plan, weft_convolved *c) {
     c->problem.kernel.array = NULL; /* the caller's */
     if (plan->transport->simulated || weft_convolved_makes_fields(c)) return WEFT_SUCCESS;
     WEFT_TRY(weft_agree(plan->transport, allocate_spectrum(plan, c)));
-    if (kernel->kind == WEFT_KERNEL_ARRAY && !array) return WEFT_SUCCESS;
-    return set_spectrum(plan, c, array);
+    if (weft_convolved_is_given(c) && !array) return WEFT_SUCCESS;
+    return set_spectrum(plan, c, weft_convolved_is_given(c) ? array : NULL);
 }
 
 weft_status weft_convolved_refuse(const weft_convolved *c, double tolerance, const char *what,
@@ -306,7 +305,7 @@ static weft_status set_kernel(weft_plan plan, const void *array) {
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "weft_convolution_set_kernel: a plan over simulated ranks can only be "
                          "explained");
-    if (c->problem.kernel.kind != WEFT_KERNEL_ARRAY)
+    if (!weft_convolved_is_given(c))
         status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                            "weft_convolution_set_kernel: the kernel is %s, which is built in; "
                            "create a convolution with kernel.kind WEFT_KERNEL_ARRAY",
@@ -317,7 +316,7 @@ static weft_status set_kernel(weft_plan plan, const void *array) {
     WEFT_TRY(weft_agree_on(plan->transport, status,
                            "weft_convolution_set_kernel a kernel with the checksum",
                            status == WEFT_SUCCESS ? checksum(plan->context, c, array) : 0));
-    WEFT_TRY(weft_convolved_keep_plan(plan, c));
+    if (c->problem.kernel.kind == WEFT_KERNEL_ARRAY) WEFT_TRY(weft_convolved_keep_plan(plan, c));
     return set_spectrum(plan, c, array);
 }
 

@@ -55,9 +55,18 @@ int64_t weft_convolved_length(int64_t n);
 /* Bytes of the kernel's spectrum on this rank. */
 size_t weft_convolved_bytes(const weft_convolved *c);
 
-/* Fills in this rank's box of the spectrum of a kernel that is a formula, over `points` (symbol.c).
- */
-void weft_convolved_symbol(const weft_convolved *c, int threads, void *spectrum);
+/* Whether the kernel is an array of the caller's, in either space; and that array's bytes. */
+static inline bool weft_convolved_is_given(const weft_convolved *c) {
+    const weft_kernel_kind kind = c->problem.kernel.kind;
+    return kind == WEFT_KERNEL_ARRAY || kind == WEFT_KERNEL_SPECTRUM;
+}
+size_t weft_convolved_given_bytes(const weft_convolved *c);
+
+/* Fills in this rank's box of the spectrum of a kernel that is a formula or, of
+ * WEFT_KERNEL_SPECTRUM, `given`, over `points` (symbol.c). */
+void weft_convolved_symbol(const weft_convolved *c, const void *given, int threads, void *spectrum);
+/* The extent of the spectrum along an axis: real fields' is halved along the last Fourier one. */
+int64_t weft_convolved_extent(const weft_convolved *c, int a);
 /* The wavenumber of index i along an axis of the spectrum, and whether it stands for its negative
  * as well: index n/2. */
 double weft_convolved_wavenumber(const weft_convolved_axis *axis, int64_t i);
@@ -103,7 +112,8 @@ void weft_convolved_apply_fields(const weft_fields_run *run, void *convolved);
 weft_status weft_convolved_write_snippet(const weft_convolved *c, const char *index,
                                          char **snippet);
 static inline bool weft_convolved_makes_fields(const weft_convolved *c) {
-    return c->problem.kernel.kind >= WEFT_KERNEL_GRADIENT;
+    const weft_kernel_kind kind = c->problem.kernel.kind;
+    return kind >= WEFT_KERNEL_GRADIENT && kind <= WEFT_KERNEL_ELASTIC;
 }
 
 /* The box of a rank, with three axes, of which the first are of one point where the problem has

@@ -35,7 +35,7 @@ int weft_convolved_fields(const weft_convolved *c, bool made) {
 weft_status weft_convolved_check_fields(const weft_convolution_problem *p) {
     const weft_convolution_kernel *k = &p->kernel;
     const char *name = weft_kernel_kind_name(k->kind);
-    if (k->kind < WEFT_KERNEL_GRADIENT) return WEFT_SUCCESS;
+    if (k->kind < WEFT_KERNEL_GRADIENT || k->kind > WEFT_KERNEL_ELASTIC) return WEFT_SUCCESS;
     for (int a = 0; a < p->rank; a++)
         if (p->boundary[a] != WEFT_PERIODIC)
             return weft_fail(WEFT_ERROR_UNSUPPORTED,

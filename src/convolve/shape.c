@@ -23,7 +23,7 @@ static weft_status check_field(weft_convolution_problem *p) {
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "problem.method is %lld; it must be a weft_convolution_method",
                          (long long)p->method);
-    WEFT_TRY(weft_check_range("problem.kernel.kind", (int)p->kernel.kind, WEFT_KERNEL_ELASTIC));
+    WEFT_TRY(weft_check_range("problem.kernel.kind", (int)p->kernel.kind, WEFT_KERNEL_SPECTRUM));
     WEFT_TRY(weft_check_range("problem.correlate", p->correlate, 1));
     WEFT_TRY(weft_check_range("problem.deconvolve", p->deconvolve, 1));
     if (!(p->regularizer >= 0 && isfinite(p->regularizer)))
@@ -165,6 +165,13 @@ static weft_status check_zero(const weft_convolution_problem *p, int free_axes) 
 static weft_status check_reach(const weft_convolution_problem *p, int *free_axes) {
     *free_axes = 0;
     for (int a = 0; a < p->rank; a++) {
+        if (p->kernel.kind == WEFT_KERNEL_SPECTRUM &&
+            (p->boundary[a] == WEFT_LINEAR || p->boundary[a] == WEFT_FREE_SPACE))
+            return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                             "problem.boundary[%d] is %s, for which the field is padded, but "
+                             "kernel spectrum has the field's own wavenumbers; choose another "
+                             "boundary, or give the kernel in real space",
+                             a, weft_boundary_name(p->boundary[a]));
         if (p->boundary[a] == WEFT_LINEAR)
             return weft_fail(WEFT_ERROR_UNSUPPORTED,
                              "problem.boundary[%d] is linear, which wants an array, but kernel %s "
@@ -204,10 +211,21 @@ static weft_status check_discretization(const weft_convolution_problem *p, int f
                      "it 0");
 }
 
+/* Its extents are the field's. */
+static weft_status check_spectrum(const weft_convolution_problem *p) {
+    int64_t bytes = 16;
+    bool fits = true;
+    for (int a = 0; a < p->rank; a++) fits = fits && weft_checked_multiply(bytes, p->n[a], &bytes);
+    if (fits && bytes <= (int64_t)1 << 60) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                     "the kernel's spectrum has more than 2^60 bytes; make problem.n smaller");
+}
+
 static weft_status check_kernel(const weft_convolution_problem *p, int *free_axes) {
     const weft_convolution_kernel *k = &p->kernel;
     *free_axes = 0;
     if (k->kind == WEFT_KERNEL_ARRAY) return check_array(p);
+    if (k->kind == WEFT_KERNEL_SPECTRUM) WEFT_TRY(check_spectrum(p));
     if (k->kind == WEFT_KERNEL_FUNCTION && !k->function)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "problem.kernel.function is NULL; give the function of the wavenumber");
@@ -319,7 +337,7 @@ void weft_convolved_find_axes(weft_convolved *c) {
     c->real = p->kind == WEFT_R2C;
     const weft_kernel_kind kind = p->kernel.kind;
     c->complex_factors =
-        (fourier || !c->real) && (kind == WEFT_KERNEL_ARRAY || kind == WEFT_KERNEL_FUNCTION ||
+        (fourier || !c->real) && (weft_convolved_is_given(c) || kind == WEFT_KERNEL_FUNCTION ||
                                   is_imaginary(p) || (p->kernel.zero && p->kernel.zero[1] != 0));
 }
 
@@ -364,6 +382,14 @@ void weft_convolved_release(weft_convolved *c) {
     free(c->snippet);
     free(c->covariance);
     free(c);
+}
+
+size_t weft_convolved_given_bytes(const weft_convolved *c) {
+    const bool array = c->problem.kernel.kind == WEFT_KERNEL_ARRAY;
+    size_t bytes = weft_number_bytes(c->problem.precision) * (array && c->real ? 1 : 2);
+    for (int a = 0; a < c->problem.rank; a++)
+        bytes *= (size_t)(array ? c->axis[a].kernel : weft_convolved_extent(c, a));
+    return bytes;
 }
 
 size_t weft_convolved_bytes(const weft_convolved *c) {

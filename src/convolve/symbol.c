@@ -1,4 +1,5 @@
-/* Spectra of kernels that are formulas of the wavenumber (their Fourier symbols). */
+/* Spectra of kernels that are formulas of the wavenumber (their Fourier symbols), or that callers
+ * give. */
 #include "convolve/convolve.h"
 
 #include <math.h>
@@ -171,7 +172,33 @@ void weft_convolved_symbol_of(const weft_convolved *c, const int64_t *index, dou
     weft_convolved_finish(c, value);
 }
 
-void weft_convolved_symbol(const weft_convolved *c, int threads, void *spectrum) {
+int64_t weft_convolved_extent(const weft_convolved *c, int a) {
+    int halved = c->real ? c->problem.rank - 1 : -1;
+    while (halved >= 0 && c->axis[halved].type != WEFT_AXIS_OF_KIND) halved--;
+    return a == halved ? c->axis[a].transform / 2 + 1 : c->axis[a].transform;
+}
+
+/* The value at an index of a whole spectrum of the caller's. */
+static void look_up(const weft_convolved *c, const void *given, const int64_t *index,
+                    double value[2]) {
+    const double *zero = c->problem.kernel.zero;
+    int64_t at = 0;
+    bool origin = zero != NULL;
+    for (int a = 0; a < c->problem.rank; a++) {
+        at = at * weft_convolved_extent(c, a) + index[a];
+        origin = origin && index[a] == 0 && c->axis[a].type != WEFT_DST2;
+    }
+    for (int part = 0; part < 2; part++)
+        value[part] = origin ? zero[part]
+                      : c->problem.precision == WEFT_SINGLE
+                          ? (double)((const float *)given)[2 * at + part]
+                          : ((const double *)given)[2 * at + part];
+    if (c->problem.correlate) value[1] = -value[1];
+    weft_convolved_finish(c, value);
+}
+
+void weft_convolved_symbol(const weft_convolved *c, const void *given, int threads,
+                           void *spectrum) {
     const int rank = c->problem.rank;
     const weft_box *box = &c->spectrum;
     int64_t rows = 1;
@@ -187,7 +214,10 @@ void weft_convolved_symbol(const weft_convolved *c, int threads, void *spectrum)
         for (int64_t i = 0; i < box->n[rank - 1]; i++) {
             double value[2];
             index[rank - 1] = box->lo[rank - 1] + i;
-            weft_convolved_symbol_of(c, index, value);
+            if (given)
+                look_up(c, given, index, value);
+            else
+                weft_convolved_symbol_of(c, index, value);
             weft_convolved_put(c, spectrum, row * box->n[rank - 1] + i, value);
         }
     }

@@ -18,7 +18,7 @@ static const char *obstacle(weft_context ctx, const weft_convolved *c) {
     const weft_convolution_problem *p = &c->problem;
     if (ctx->transport->simulated) return "the context has simulated ranks";
     if (p->rank > WEFT_TREE_AXES) return "problem.rank is more than 3";
-    if (p->kernel.kind == WEFT_KERNEL_ARRAY) return "the kernel is an array";
+    if (weft_convolved_is_given(c)) return "the kernel is an array";
     for (int a = 0; a < p->rank; a++)
         if (p->boundary[a] != WEFT_PERIODIC) return "an axis is not periodic";
     return NULL;

@@ -109,7 +109,7 @@ WEFT_API const char *weft_kernel_kind_name(weft_kernel_kind kind) {
     static const char *const names[] = {
         "array",      "function", "gaussian",   "poisson",   "screened-poisson",
         "heat",       "riesz",    "derivative", "laplacian", "gradient",
-        "divergence", "curl",     "leray",      "elastic"};
+        "divergence", "curl",     "leray",      "elastic",   "spectrum"};
     return WEFT_NAME_OF(names, kind);
 }
 

@@ -370,6 +370,39 @@ def test_functions_of_mixed_boundaries(rng):
             assert_near(by_function(field), by_name)
 
 
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("shape", [(8,), (7,), (1,), (6, 5), (4, 3, 6)])
+def test_spectra_are_those_of_numpy(rng, shape, dtype):
+    field, first, second = (random_array(rng, shape, dtype) for _ in range(3))
+    transform = np.fft.fftn if field.dtype.kind == "c" else np.fft.rfftn
+    plan = weft.Convolution(shape, kernels.Spectrum(transform(first)), dtype=dtype)
+    scale = np.sqrt(field.size)
+    assert_near(plan(field), weft.Convolution(shape, first, dtype=dtype, origin=0)(field), scale=scale)
+    plan.set_kernel(kernels.Spectrum(transform(second).tolist()))
+    assert_near(plan(field), weft.Convolution(shape, second, dtype=dtype, origin=0)(field), scale=scale)
+    with refused("same space"):
+        plan.set_kernel(first)
+    with refused("one for each wavenumber"):
+        plan.set_kernel(kernels.Spectrum(np.ones((2, *shape))))
+    with refused("one for each wavenumber"):
+        weft.Convolution(shape, kernels.Spectrum(np.ones(tuple(n + 1 for n in shape))), dtype=dtype)
+    with refused("padded", weft.UnsupportedError):
+        weft.Convolution(shape, kernels.Spectrum(transform(first)), dtype=dtype, boundary="linear")
+    with refused("same space"):
+        weft.Convolution(shape, first, dtype=dtype).set_kernel(kernels.Spectrum(transform(first)))
+
+
+def test_spectra_of_mixed_boundaries(rng):
+    for dtype in TYPES:
+        field = random_array(rng, (6, 5, 4), dtype)
+        options = {"dtype": dtype, "boundary": ("neumann", "periodic", "dirichlet")}
+        x, z = np.pi * np.arange(6) / 6, np.pi * np.arange(1, 5) / 4
+        y = 2 * np.pi * (np.fft.rfftfreq(5) if field.dtype.kind == "f" else np.fft.fftfreq(5))
+        values = np.exp(-(x[:, None, None] ** 2 + y[:, None] ** 2 + z**2))
+        expected = weft.Convolution(field.shape, kernels.Heat(1), **options)(field)
+        assert_near(weft.Convolution(field.shape, kernels.Spectrum(values), **options)(field), expected)
+
+
 # weft.Convolution
 
 

@@ -7,25 +7,13 @@
  */
 #include "core.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A kernel's spectrum on the grid of the wavenumbers: of periodic axes indices 0 to n - 1, of which
- * the last one of a real field has no more than 0 to n/2. */
-typedef struct spectrum {
-    weft_boundary boundary[WEFT_MAX_RANK];
-    int64_t n[WEFT_MAX_RANK];
-    double step[WEFT_MAX_RANK]; /* between neighbouring wavenumbers */
-    const double *values;       /* pairs */
-} spectrum;
 
 typedef struct convolution_object {
     PyObject_HEAD weft_convolution_problem problem;
     weft_options options;
     PyObject *kernel; /* the object's own copy of the array in problem.kernel, or NULL */
-    PyObject *values; /* of `spectrum`, or NULL */
-    spectrum spectrum;
     double covariance[WEFT_MAX_RANK * WEFT_MAX_RANK], zero[2];
     weft_convolution plan;   /* NULL until it is made */
     uint64_t generation;     /* of the process that made it */
@@ -36,7 +24,7 @@ static int refuse(const char *sentence) {
     return core_raise(WEFT_ERROR_INVALID_ARGUMENT, sentence);
 }
 
-/* NumPy's type of field, kernel and result. */
+/* NumPy's type of field, result and kernels in real space. */
 static int numpy_type(const convolution_object *self) {
     if (self->problem.precision == WEFT_SINGLE)
         return self->problem.kind == WEFT_C2C ? NPY_CFLOAT : NPY_FLOAT;
@@ -44,20 +32,6 @@ static int numpy_type(const convolution_object *self) {
 }
 
 /* ---- making ---- */
-
-/* The value of a kernel's spectrum at a wavenumber of the grid. */
-static void look_up(const double *k, int rank, double value[2], void *argument) {
-    const spectrum *s = argument;
-    int64_t at = 0;
-    for (int a = 0; a < rank; a++) {
-        int64_t i = (int64_t)llround(k[a] / s->step[a]);
-        if (s->boundary[a] == WEFT_DIRICHLET) i--;
-        if (i < 0) i += s->n[a];
-        at = at * s->n[a] + i;
-    }
-    value[0] = s->values[2 * at];
-    value[1] = s->values[2 * at + 1];
-}
 
 typedef struct creation {
     weft_context context;
@@ -147,17 +121,36 @@ static bool given(PyObject *object) {
     return object && object != Py_None;
 }
 
+static bool reflects(weft_boundary boundary) {
+    return boundary == WEFT_DIRICHLET || boundary == WEFT_NEUMANN;
+}
+
+/* The extents of the field's spectrum: of real fields the last Fourier axis is halved. */
+static void find_extents(const weft_convolution_problem *p, int64_t *n) {
+    int halved = p->kind == WEFT_R2C ? p->rank - 1 : -1;
+    while (halved >= 0 && reflects(p->boundary[halved])) halved--;
+    for (int a = 0; a < p->rank; a++) n[a] = a == halved ? p->n[a] / 2 + 1 : p->n[a];
+}
+
 /* Keeps a copy of the kernel's array. */
 static PyObject *copy_of(const convolution_object *self, PyObject *object) {
     const weft_convolution_problem *p = &self->problem;
     PyArrayObject *array = (PyArrayObject *)object;
-    if (!PyArray_Check(object) || PyArray_TYPE(array) != numpy_type(self) ||
-        !PyArray_ISCARRAY_RO(array) || PyArray_NDIM(array) != p->rank) {
-        refuse("Convolution: the kernel is a contiguous NumPy array of the convolution's type with "
-               "as many axes as shape has extents");
-        return NULL;
-    }
-    return PyArray_NewCopy(array, NPY_CORDER);
+    const bool spectrum = p->kernel.kind == WEFT_KERNEL_SPECTRUM;
+    const int type = !spectrum                     ? numpy_type(self)
+                     : p->precision == WEFT_SINGLE ? NPY_CFLOAT
+                                                   : NPY_CDOUBLE;
+    bool fits = PyArray_Check(object) && PyArray_TYPE(array) == type &&
+                PyArray_ISCARRAY_RO(array) && PyArray_NDIM(array) == p->rank;
+    int64_t n[WEFT_MAX_RANK];
+    if (spectrum) find_extents(p, n);
+    for (int a = 0; spectrum && fits && a < p->rank; a++) fits = PyArray_DIM(array, a) == n[a];
+    if (fits) return PyArray_NewCopy(array, NPY_CORDER);
+    refuse(spectrum ? "Convolution: a kernel's spectrum is a contiguous NumPy array of complex "
+                      "numbers, one for each wavenumber: of periodic real fields as of rfftn"
+                    : "Convolution: the kernel is a contiguous NumPy array of the convolution's "
+                      "type with as many axes as shape has extents");
+    return NULL;
 }
 
 static int read_array(convolution_object *self, PyObject *array) {
@@ -170,42 +163,12 @@ static int read_array(convolution_object *self, PyObject *array) {
     return 0;
 }
 
-/* Of real fields the last Fourier axis of the spectrum is halved. */
-static void find_grid(const weft_convolution_problem *p, spectrum *s) {
-    static const double pi = 3.14159265358979323846;
-    int halved = p->kind == WEFT_R2C ? p->rank - 1 : -1;
-    while (halved >= 0 &&
-           (p->boundary[halved] == WEFT_DIRICHLET || p->boundary[halved] == WEFT_NEUMANN))
-        halved--;
-    for (int a = 0; a < p->rank; a++) {
-        const bool reflects = p->boundary[a] == WEFT_DIRICHLET || p->boundary[a] == WEFT_NEUMANN;
-        const double length = p->length[a] > 0 ? p->length[a] : (double)p->n[a];
-        s->boundary[a] = p->boundary[a];
-        s->n[a] = a == halved ? p->n[a] / 2 + 1 : p->n[a];
-        s->step[a] = (reflects ? pi : 2 * pi) / length;
-    }
-}
-
-/* Reads the values of a kernel that is a function of the wavenumber. Of extents that the library
- * refuses there are none. */
-static int read_spectrum(convolution_object *self, PyObject *object) {
-    PyArrayObject *array = (PyArrayObject *)object;
+/* Of extents that the library refuses there is no spectrum. */
+static int read_spectrum(convolution_object *self, PyObject *array) {
     const weft_convolution_problem *p = &self->problem;
-    bool fits = given(object) && PyArray_Check(object) && PyArray_TYPE(array) == NPY_CDOUBLE &&
-                PyArray_ISCARRAY_RO(array) && PyArray_NDIM(array) == p->rank;
-    self->problem.kernel.function = look_up;
-    self->problem.kernel.argument = &self->spectrum;
     for (int a = 0; a < p->rank; a++)
         if (p->n[a] < 1) return 0;
-    find_grid(p, &self->spectrum);
-    for (int a = 0; a < p->rank && fits; a++) fits = PyArray_DIM(array, a) == self->spectrum.n[a];
-    if (!fits)
-        return refuse("Convolution: the values of a kernel's spectrum are complex128, for each "
-                      "wavenumber");
-    self->values = PyArray_NewCopy(array, NPY_CORDER);
-    if (!self->values) return -1;
-    self->spectrum.values = PyArray_DATA((PyArrayObject *)self->values);
-    return 0;
+    return read_array(self, array);
 }
 
 static int read_covariance(convolution_object *self, PyObject *object) {
@@ -248,7 +211,7 @@ static int read_kernel(convolution_object *self, PyObject *data, PyObject *origi
                       self->problem.rank, kernel->origin) < 0)
             return -1;
         return read_array(self, data);
-    case WEFT_KERNEL_FUNCTION:
+    case WEFT_KERNEL_SPECTRUM:
         return read_spectrum(self, data);
     case WEFT_KERNEL_GAUSSIAN:
         return read_covariance(self, data);
@@ -312,7 +275,6 @@ static void convolution_dealloc(PyObject *object) {
         if (self->busy) PyThread_free_lock(self->busy);
     }
     Py_XDECREF(self->kernel);
-    Py_XDECREF(self->values);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
     Py_DECREF(type);
 }
@@ -411,7 +373,8 @@ static PyObject *convolution_set_kernel(PyObject *object, PyObject *array) {
     convolution_object *self = (convolution_object *)object;
     weft_convolution plan = plan_of(self);
     if (!plan) return NULL;
-    if (self->problem.kernel.kind == WEFT_KERNEL_ARRAY) {
+    const weft_kernel_kind kind = self->problem.kernel.kind;
+    if (kind == WEFT_KERNEL_ARRAY || kind == WEFT_KERNEL_SPECTRUM) {
         for (int a = 0; PyArray_Check(array) && a < self->problem.rank; a++)
             if (PyArray_NDIM((PyArrayObject *)array) == self->problem.rank &&
                 PyArray_DIM((PyArrayObject *)array, a) != self->problem.kernel.n[a]) {
