@@ -89,6 +89,31 @@ static weft_status describe_origin(convolve_run *run) {
     return WEFT_SUCCESS;
 }
 
+/* A spectrum has the extents of the field's, halved along the last periodic axis of real fields. */
+static weft_status describe_spectrum(convolve_run *run) {
+    const run_record *record = &run->files.record;
+    const weft_array_info *info = weft_array_describe(run->kernel_file);
+    weft_convolution_problem *p = &run->problem;
+    int halved = p->kind == WEFT_R2C ? p->rank - 1 : -1;
+    if (count_boundaries(p, WEFT_LINEAR) + count_boundaries(p, WEFT_FREE_SPACE) > 0)
+        return WRONG("--spectrum: %s has the wavenumbers of %s, which --boundary linear and free "
+                     "pad; choose another boundary, or give the kernel in real space",
+                     record->kernel, record->input);
+    if (run->flags->origins > 0)
+        return WRONG("--origin belongs to a kernel in real space, and %s is a spectrum; drop it",
+                     record->kernel);
+    while (halved >= 0 && p->boundary[halved] != WEFT_PERIODIC) halved--;
+    for (int a = 0; a < p->rank; a++) {
+        const int64_t n = a == halved ? p->n[a] / 2 + 1 : p->n[a];
+        if (info->n[a] != n)
+            return WRONG("%s: it has %lld elements along axis %d, where the spectrum of %s has "
+                         "%lld; give one of a kernel as large as the field",
+                         record->kernel, (long long)info->n[a], a, record->input, (long long)n);
+    }
+    p->kernel.kind = WEFT_KERNEL_SPECTRUM;
+    return WEFT_SUCCESS;
+}
+
 static weft_status describe_kernel_file(convolve_run *run) {
     const run_record *record = &run->files.record;
     const weft_array_info *info = weft_array_describe(run->kernel_file);
@@ -98,22 +123,23 @@ static weft_status describe_kernel_file(convolve_run *run) {
                      "1 along those where it does nothing",
                      record->kernel, info->rank, info->rank > 1 ? "es" : "is", record->input,
                      p->rank);
-    if (weft_element_complex(info->element) && p->kind == WEFT_R2C)
-        return WRONG("%s: its elements are %s, but those of %s are real; give a real kernel, or a "
-                     "complex field",
+    if (weft_element_complex(info->element) && p->kind == WEFT_R2C && !run->flags->spectrum)
+        return WRONG("%s: its elements are %s, but those of %s are real; give a real kernel, a "
+                     "complex field, or --spectrum",
                      record->kernel, weft_element_name(info->element), record->input);
     if (run->flags->has_zero)
         return WRONG("--zero belongs to built-in kernels, and %s is a file; drop it",
                      record->kernel);
     memcpy(p->kernel.n, info->n, sizeof p->kernel.n);
-    return describe_origin(run);
+    return run->flags->spectrum ? describe_spectrum(run) : describe_origin(run);
 }
 
 /* The whole kernel, on every rank. */
 static weft_status read_kernel_file(convolve_run *run) {
     MPI_Comm comm = run->files.world->comm;
     const weft_convolution_problem *p = &run->problem;
-    const weft_element wanted = array_run_element(p->precision, p->kind == WEFT_C2C);
+    const weft_element wanted =
+        array_run_element(p->precision, run->flags->spectrum || p->kind == WEFT_C2C);
     weft_array_info info = {.element = wanted, .rank = p->rank};
     weft_box whole = {.lo = {0}};
     int64_t bytes = 0;
@@ -183,6 +209,8 @@ static weft_status describe_built_in(convolve_run *run) {
     if (run->flags->origins > 0 || raw->shaped)
         return WRONG("%s: --%s belongs to a kernel in a file, and this one is built in; drop it",
                      text, raw->shaped ? "kernel-shape" : "origin");
+    if (run->flags->spectrum)
+        return WRONG("--spectrum belongs to a kernel in a file, and %s is built in; drop it", text);
     run->zero[0] = run->flags->zero;
     if (run->flags->has_zero) kernel->zero = run->zero;
     return check_boundaries(run);
@@ -209,7 +237,7 @@ static double bytes_of(const weft_convolution_problem *p, const int64_t *n) {
  * and in double precision. */
 static double least_bytes(const convolve_run *run) {
     const weft_convolution_problem *p = &run->problem;
-    const bool array = p->kernel.kind == WEFT_KERNEL_ARRAY;
+    const bool array = run->kernel_file != NULL;
     const bool valid = count_boundaries(p, WEFT_LINEAR) > 0 && p->mode == WEFT_VALID;
     return bytes_of(p, p->n) * (valid ? 2 : 3) / run->files.world->ranks +
            (array ? 2 * bytes_of(p, p->kernel.n) : 0.0);

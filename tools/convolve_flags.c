@@ -119,6 +119,12 @@ static weft_status set_origin(void *target, const char *value) {
                  value);
 }
 
+static weft_status set_spectrum(void *target, const char *value) {
+    (void)value;
+    ((convolve_flags *)target)->spectrum = true;
+    return WEFT_SUCCESS;
+}
+
 static weft_status set_length(void *target, const char *value) {
     convolve_flags *flags = target;
     bool right = options_numbers(value, &flags->lengths, flags->length);
@@ -187,6 +193,8 @@ const option_flag convolve_option_flags[] = {
      set_deconvolve},
     {"origin", "center|I[,J]", "the kernel's element of displacement 0 along each axis; default 0",
      set_origin},
+    {"spectrum", NULL, "KERNEL is the kernel's spectrum, as weft transform makes it of a kernel",
+     set_spectrum},
     {"length", "A[,B]", "lengths of the field's box; default: its points, 1 apart", set_length},
     {"zero", "VALUE", "a built-in kernel's spectrum at wavenumber 0; default: its formula's",
      set_zero},

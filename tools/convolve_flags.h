@@ -19,6 +19,7 @@ typedef struct convolve_flags {
     bool center; /* the origin */
     double length[WEFT_MAX_RANK];
     bool has_mode, correlate, deconvolve, has_zero;
+    bool spectrum; /* what the kernel's file has */
     weft_convolution_mode mode;
     weft_convolution_method method;
     double regularizer, zero;

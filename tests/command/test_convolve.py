@@ -218,6 +218,25 @@ class Convolve(Case):
             expected = np.fft.ifftn(np.fft.fftn(field) * np.fft.fftn(padded))
             self.assert_close(self.convolve(field, kernel, ranks=2), expected if dtype == "c16" else expected.real)
 
+    def test_kernels_are_given_by_their_spectrum(self) -> None:
+        for dtype, shape in (("f8", (8, 9)), ("c16", (6, 5, 7)), ("f4", (9,))):
+            field, kernel = random_array(shape, dtype), random_array(shape, dtype)
+            transform = np.fft.fftn if dtype == "c16" else np.fft.rfftn
+            spectrum = transform(kernel).astype("c8" if dtype == "f4" else "c16")
+            expected = np.fft.ifftn(np.fft.fftn(field) * np.fft.fftn(kernel))
+            expected = expected if dtype == "c16" else expected.real
+            for ranks in (1, 2) if len(shape) > 1 else (1,):
+                self.assert_close(self.convolve(field, spectrum, "--spectrum", ranks=ranks), expected)
+        self.save("in.npy", random_array((8, 9), "f8"))
+        self.save("kernel.npy", random_array((8, 5), "c16"))
+        for kernel, flags, words in (
+            ("kernel.npy", ["--boundary", "linear"], "which --boundary linear and free pad"),
+            ("kernel.npy", ["--origin", "center"], "belongs to a kernel in real space"),
+            ("in.npy", [], "9 elements along axis 1, where the spectrum of in.npy has 5"),
+            ("heat:t=1", [], "belongs to a kernel in a file"),
+        ):
+            self.assertIn(words, self.refuse("convolve", "in.npy", kernel, "out.npy", "--spectrum", *flags))
+
     def test_every_mixture_of_boundaries_is_the_sum_of_the_definition(self) -> None:
         rng = np.random.default_rng()
         mixtures = list(itertools.product(BOUNDARIES, repeat=2)) + [
