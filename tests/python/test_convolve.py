@@ -703,7 +703,7 @@ def test_mistakes_are_told(sentence, call):
     [
         ("long double", lambda: weft.convolve(np.ones(3, "g"), [1.0])),
         ("linear, which wants an array", lambda: weft.Convolution(8, kernels.Heat(1), boundary="linear")),
-        ("linear, which wants an array", lambda: weft.Convolution(8, lambda k: k, boundary="linear")),
+        ("for which the field is padded", lambda: weft.Convolution(8, lambda k: k, boundary="linear")),
         ("free space are Poisson's", lambda: weft.Convolution(8, kernels.Heat(1), boundary="free")),
         ("is not linear", lambda: weft.Convolution(8, np.ones(3), method="overlap-save")),
         ("save messages between processes", lambda: weft.Convolution(8, kernels.Heat(1), method="samples")),

@@ -102,12 +102,13 @@ class Measured:
         buffers = array_bytes(shape, case.kind, case.precision, case.batch)
         moved = sum(buffers) if self.way == TRANSFERS else 0
         success = MISMATCH if self.wrong else SUCCESS if self.run else WARMUP
-        upload, download = self.seconds.upload, self.seconds.download
-        total = self.planning + self.seconds.total
+        phases = (self.planning, 0, self.seconds.upload, self.seconds.transform, 0, self.seconds.download, 0)
+        times = [milliseconds(phase) for phase in phases]
+        total = sum(float(time) for time in times if time)  # of what stands there, so that a table is written again alike
         return [
             *(self.library, "Outplace", "Complex" if case.kind == "c2c" else "Real", PRECISIONS[case.precision]),
             *(len(case.shape), dimension_kind(case.shape), *lengths, self.run, self.block, success),
-            *("", *map(milliseconds, (self.planning, 0, upload, self.seconds.transform, 0, download, 0, total))),
+            *("", *times, milliseconds(total / 1e3)),
             *(sum(buffers), plain_number(self.memory - sum(buffers)), moved, "", ""),
             *(self.version, self.device, self.threads, self.effort, case.experiment, self.way, shape, case.batch),
             *(self.computed, f"{self.error:.4g}", plain_number(self.memory / buffers[0])),
