@@ -10,6 +10,8 @@
 #include "engine/scratch.h"
 #include "operator/operator.h"
 
+#include <stdio.h>
+
 typedef enum weft_transform_kind {
     WEFT_TRANSFORM_C2C,
     WEFT_TRANSFORM_R2C, /* forward: real in, complex out; last dimension halved on the complex side
@@ -165,6 +167,10 @@ typedef struct weft_engine_ops {
     /* May be NULL: what an execution without a queue on the host comes down to, if that is one
      * function, which cannot fail. Brief transforms take little longer than the way to it. */
     weft_direct_call (*direct)(const weft_engine_plan *plan);
+
+    /* May be NULL. Writes what the plan is made of: a line of text for each pass over the data,
+     * with its solver and radices. */
+    void (*describe)(const weft_engine_plan *plan, FILE *stream);
 } weft_engine_ops;
 
 const weft_engine_ops *weft_engine_find(weft_engine id);

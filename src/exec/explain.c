@@ -8,6 +8,9 @@
 #include "support/c_locale.h"
 #include "support/error.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static const char *buffer_name(const weft_schedule *schedule, int buffer) {
     static const char *const names[WEFT_BUFFERS] = {
         "input",       "output",       "workspace 1",     "workspace 2",  "workspace 3",
@@ -92,7 +95,36 @@ static void describe_exchange(const weft_schedule *schedule, const weft_step *st
     json_object_set_new(out, "box_after", integers(r->dst_box.n, r->dst_box.axes));
 }
 
-static json_t *describe_step(const weft_schedule *schedule, const weft_step *step) {
+/* The engine's plan of a step, of one of its tiles where there are several; NULL where nothing has
+ * been built, as of simulated ranks. */
+static const weft_engine_plan *find_plan(const weft_program *program, int step) {
+    for (int t = 0; t < program->lowered.tasks.count; t++) {
+        const weft_task *task = &program->lowered.tasks.task[t];
+        if (task->kind == WEFT_TASK_FFT && task->step == step) return program->prepared[t].plan;
+    }
+    return NULL;
+}
+
+/* The lines of text that an engine writes of a plan. */
+static void describe_solvers(const weft_engine_ops *engine, const weft_engine_plan *plan,
+                             json_t *out) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = plan && engine->describe ? open_memstream(&text, &size) : NULL;
+    if (!stream) return;
+    engine->describe(plan, stream);
+    if (fclose(stream) == 0) {
+        json_t *lines = json_array();
+        for (char *at = text, *end; (end = strchr(at, '\n')) != NULL; at = end + 1)
+            json_array_append_new(lines, json_stringn(at, (size_t)(end - at)));
+        json_object_set_new(out, "solvers", lines);
+    }
+    free(text);
+}
+
+static json_t *describe_step(const weft_build *b, int s, int i) {
+    const weft_schedule *schedule = &b->schedule[s];
+    const weft_step *step = &schedule->step[i];
     static const char *const kinds[] = {"fft", "copy", "exchange", "pointwise"};
     json_t *out = json_object();
     json_object_set_new(out, "step", json_string(kinds[step->kind]));
@@ -100,7 +132,10 @@ static json_t *describe_step(const weft_schedule *schedule, const weft_step *ste
     json_object_set_new(out, "to", json_string(buffer_name(schedule, step->dst)));
     json_object_set_new(out, "bytes_moved", json_integer(step->bytes_moved));
     json_object_set_new(out, "predicted_seconds", json_real(step->predicted));
-    if (step->kind == WEFT_STEP_FFT) describe_fft(step, out);
+    if (step->kind == WEFT_STEP_FFT) {
+        describe_fft(step, out);
+        describe_solvers(b->candidate.engine, find_plan(&b->program[s], i), out);
+    }
     if (step->kind == WEFT_STEP_EXCHANGE) describe_exchange(schedule, step, out);
     if (step->kind == WEFT_STEP_POINTWISE)
         json_object_set_new(
@@ -131,18 +166,19 @@ static json_t *describe_stream(const weft_schedule *schedule) {
                      stream->one_after_another, "passes", passes);
 }
 
-static json_t *describe_schedule(const weft_schedule *schedule) {
+static json_t *describe_schedule(const weft_build *b, int s) {
+    const weft_schedule *schedule = &b->schedule[s];
     static const char *const directions[] = {"forward", "inverse", "convolve"};
     json_t *steps = json_array(), *buffers = json_object();
     double predicted = 0;
     for (int i = 0; i < schedule->steps; i++) {
-        json_array_append_new(steps, describe_step(schedule, &schedule->step[i]));
+        json_array_append_new(steps, describe_step(b, s, i));
         predicted += schedule->step[i].predicted;
     }
-    for (int b = 0; b < WEFT_BUFFERS; b++)
-        if (schedule->buffer_bytes[b] > 0)
-            json_object_set_new(buffers, buffer_name(schedule, b),
-                                json_integer((json_int_t)schedule->buffer_bytes[b]));
+    for (int i = 0; i < WEFT_BUFFERS; i++)
+        if (schedule->buffer_bytes[i] > 0)
+            json_object_set_new(buffers, buffer_name(schedule, i),
+                                json_integer((json_int_t)schedule->buffer_bytes[i]));
     json_t *out = json_pack("{s:s, s:b, s:f, s:o, s:o}", "direction",
                             directions[schedule->direction], "in_place", schedule->in_place,
                             "predicted_seconds", predicted, "buffers", buffers, "steps", steps);
@@ -228,7 +264,7 @@ json_t *weft_explain_plan(weft_plan plan, const weft_memory *memory) {
     const weft_options *o = &plan->call.options;
     json_t *schedules = json_array(), *rejected = json_array();
     for (int s = 0; s < WEFT_SCHEDULES; s++)
-        if (b->scheduled[s]) json_array_append_new(schedules, describe_schedule(&b->schedule[s]));
+        if (b->scheduled[s]) json_array_append_new(schedules, describe_schedule(b, s));
     for (int i = 1; i < plan->planner.count; i++)
         json_array_append_new(rejected, describe_candidate(&plan->planner.candidates[i]));
     json_t *out =

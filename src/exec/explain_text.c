@@ -124,6 +124,9 @@ static void write_step(const json_t *step, size_t rank, FILE *stream) {
     fputs("  [", stream);
     write_bytes(number(step, "bytes_moved"), stream);
     fprintf(stream, " moved, %.3g ms]\n", 1e3 * number(step, "predicted_seconds"));
+    const json_t *solvers = json_object_get(step, "solvers");
+    for (size_t i = 0; i < json_array_size(solvers); i++)
+        fprintf(stream, "      %s\n", json_string_value(json_array_get(solvers, i)));
 }
 
 /* Tiles of each pass, as "2 x 13 x 1", whether they overlap, and what stays on the device. */

@@ -170,6 +170,14 @@ void weft_line_convolution_release(weft_line_convolution *c) {
     free(c);
 }
 
+void weft_line_convolution_describe(const weft_line_convolution *c, FILE *stream) {
+    fprintf(stream, " of %lld points by", (long long)c->n);
+    fprintf(stream,
+            c->chirp ? " Bluestein's convolution of %lld points\n"
+                     : " one of %lld complex points\n",
+            (long long)c->m);
+}
+
 void weft_line_convolution_scale(weft_line_convolution *c, double scale) {
     c->scale = scale;
 }

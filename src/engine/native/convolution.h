@@ -9,6 +9,8 @@
 #include "engine/native/kernels.h"
 #include "engine/scratch.h"
 
+#include <stdio.h>
+
 typedef struct weft_line_convolution weft_line_convolution;
 
 /* After an error *convolution is NULL or may be released. */
@@ -19,6 +21,9 @@ void weft_line_convolution_release(weft_line_convolution *convolution);
 
 /* Sets the number by which results are multiplied as they are stored, which is 1 until then. */
 void weft_line_convolution_scale(weft_line_convolution *convolution, double scale);
+
+/* Writes, behind the number of lines, how they are transformed: a line of text. */
+void weft_line_convolution_describe(const weft_line_convolution *convolution, FILE *stream);
 
 /* The memory that a team of threads needs to transform one line together. */
 weft_room_size weft_line_convolution_room(const weft_line_convolution *convolution, int threads);

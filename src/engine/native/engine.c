@@ -5,6 +5,7 @@
  * fits in the cache.
  */
 #include "engine/engine.h"
+#include "engine/native/describe.h"
 #include "engine/native/dispatch.h"
 #include "engine/native/number.h"
 #include "engine/native/pass_group.h"
@@ -304,7 +305,7 @@ static void find_lines(weft_engine_plan *plan) {
     const bool plain = !pass->in.operated && !pass->out.operated &&
                        weft_native_side_is_whole(&pass->in) &&
                        weft_native_side_is_whole(&pass->out);
-    if (!whole || !plain || !pass->by_lone || pass->back) return;
+    if (!whole || !plain || pass->solver != WEFT_PASS_ALONE || pass->back) return;
     const bool codelet = pass->kind == WEFT_TRANSFORM_C2C
                              ? pass->lone.line && pass->lone.line->lines
                              : pass->real_line != NULL;
@@ -535,6 +536,11 @@ static weft_status run_plan(void *argument, const void *in, void *out) {
     return WEFT_SUCCESS;
 }
 
+static void native_describe(const weft_engine_plan *plan, FILE *stream) {
+    for (int i = 0; i < plan->r2r_passes; i++) weft_native_describe_r2r(plan->r2r[i], stream);
+    for (int i = 0; i < plan->groups; i++) weft_native_describe_group(&plan->group[i], stream);
+}
+
 static void native_begin_at(weft_engine_plan *plan, int64_t first, void *kept) {
     (void)kept;
     plan->part = first;
@@ -560,4 +566,5 @@ const weft_engine_ops weft_engine_native = {.name = "native",
                                             .destroy = weft_native_destroy,
                                             .begin_at = native_begin_at,
                                             .execute = native_execute,
-                                            .direct = native_direct};
+                                            .direct = native_direct,
+                                            .describe = native_describe};

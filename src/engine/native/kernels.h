@@ -15,10 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum {
-    WEFT_ROW_BYTES = 128, /* of a tile */
-    WEFT_LARGEST_RADIX = 32,
-};
+enum { WEFT_ROW_BYTES = 128 /* of a tile */ };
 
 /* The functions of one radix. A transform is decimated in time: `load` or `first`, then `stage`s in
  * place, then `store` or a last `stage`. Distances in the tile count rows, including the padding

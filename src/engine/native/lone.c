@@ -326,6 +326,10 @@ static void run_both(const weft_lone *lone, const void *in, void *out, void *roo
 static void run_stages(const weft_lone *lone, const void *in, void *out, void *room, double scale) {
     const weft_lone_stage *stage = lone->stage, *last = stage + lone->count - 1;
     char *from = room, *to = from + buffer_bytes(lone);
+    if (lone->interleaved && in != out) { /* one buffer less for the first-level cache to hold */
+        from = lone->count % 2 == 0 ? room : out;
+        to = lone->count % 2 == 0 ? out : room;
+    }
     stage->codelet->first(in, from, lone->imaginary, stage->m, stage->twiddles, lone->inverse);
     for (stage++; stage < last; stage++) {
         stage->codelet->middle(from, to, lone->imaginary, stage->s, stage->m, stage->twiddles,

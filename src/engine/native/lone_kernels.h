@@ -104,6 +104,10 @@ typedef struct weft_lone_set {
                      int64_t end, double scale);
     int64_t (*merge)(const void *in, void *out, int64_t h, const void *roots, int64_t first,
                      int64_t end);
+    /* The same of all points of a contiguous line of more than 16 complex points: splits it in
+     * place, and merges one, where `in` may be `out`. */
+    void (*split_all)(void *line, int64_t h, const void *roots, double scale);
+    void (*merge_all)(const void *in, void *out, int64_t h, const void *roots);
 } weft_lone_set;
 
 #endif

@@ -255,9 +255,9 @@ static bool make_interleaved(weft_native_pass *pass, const weft_pass_request *re
                        weft_native_side_is_whole(&pass->out) && request->in.count == 0 &&
                        request->out.count == 0 && request->spectrum.count == 0;
     const weft_stages *stages = &pass->line.stages;
-    if (!request->cached || !whole || access != pass->out.access || pass->by_matrix ||
-        pass->kind != WEFT_TRANSFORM_C2C || pass->line.method != WEFT_LINE_STAGES ||
-        stages->count == 0)
+    if (!request->cached || !whole || access != pass->out.access ||
+        pass->solver == WEFT_PASS_MATRIX || pass->kind != WEFT_TRANSFORM_C2C ||
+        pass->line.method != WEFT_LINE_STAGES || stages->count == 0)
         return true;
     const bool rows = access == WEFT_ALONG && pass->loops == 1;
     if (!rows && access != WEFT_ACROSS) return true;
@@ -277,27 +277,29 @@ static bool make_tiles(weft_native_pass *pass, weft_direction direction, bool li
     bool plain = pass->kind == WEFT_TRANSFORM_C2C && pass->line.method == WEFT_LINE_STAGES;
     ok = ok && make_offsets(&pass->in, plain ? pass->line.stages.place_of : NULL, bytes) &&
          make_offsets(&pass->out, plain ? pass->result_of : NULL, bytes);
-    pass->by_matrix = ok && could_be_matrices(pass);
+    if (ok && could_be_matrices(pass)) pass->solver = WEFT_PASS_MATRIX;
     ok = ok && (!lists || list_tiles(pass, bytes));
     pass->real_codelet = pass->kernels->find_real_codelet(pass->n);
     const bool one = pass->kind == WEFT_TRANSFORM_C2C ? plain && pass->line.stages.count == 1
                                                       : pass->real_codelet >= 0;
-    pass->by_codelet = ok && one && !pass->by_matrix && pass->tile &&
-                       pass->in.access == WEFT_ALONG && pass->out.access == WEFT_ALONG &&
-                       weft_native_side_is_whole(&pass->in) &&
-                       weft_native_side_is_whole(&pass->out);
+    if (ok && one && pass->solver == WEFT_PASS_TILES && pass->tile &&
+        pass->in.access == WEFT_ALONG && pass->out.access == WEFT_ALONG &&
+        weft_native_side_is_whole(&pass->in) && weft_native_side_is_whole(&pass->out))
+        pass->solver = WEFT_PASS_CODELET;
     pass->inverse = direction == WEFT_INVERSE;
-    return ok && (!pass->by_matrix ||
+    return ok && (pass->solver != WEFT_PASS_MATRIX ||
                   weft_matrix_create(pass->kernels, pass->line.n, direction, &pass->matrix, bytes));
 }
 
 /* Whether a contiguous line of n complex points can be transformed alone, and no better as a
- * matrix, which is for lines that the first-level cache does not hold. */
+ * matrix, which is for lines that the first-level cache does not hold; with vectors of 64 bytes,
+ * for those beyond twice as much, as measured on a Xeon. */
 static bool takes_alone(const weft_kernels *kernels, int64_t n, bool paired) {
     enum { FIRST_LEVEL = 32768 };
     const bool matrix = paired && weft_matrix_suits(kernels, n);
-    return !(matrix && n * weft_complex_bytes(kernels) >= FIRST_LEVEL) &&
-           weft_lone_suits(kernels, n);
+    const int64_t bytes = n * weft_complex_bytes(kernels);
+    const bool beyond = weft_lone_is_wide(kernels) ? bytes > 2 * FIRST_LEVEL : bytes >= FIRST_LEVEL;
+    return !(matrix && beyond) && weft_lone_suits(kernels, n);
 }
 
 /* The codelet that transforms several lines of n points at a time, or NULL. */
@@ -306,35 +308,37 @@ static const weft_lone_line *short_line(const weft_kernels *kernels, int64_t n) 
     return line && line->lines ? line : NULL;
 }
 
-/* Whether contiguous complex lines of a batch are faster one by one, with their own points in the
- * lanes, than side by side in the lanes of a tile, where they are transposed before and after;
- * lines that no tile holds are. Nanoseconds of both, fitted to the times on a Zen 4 core with
- * AVX-512, and on a Zen 3 core, where a tile takes longer, most of all one that the second-level
- * cache hardly holds; `more` is what a line alone takes besides. */
-static bool is_faster_alone(const weft_pass_request *r, int64_t n, double more) {
+/* Whether contiguous complex lines of a batch, or real ones of `pairs` of points, are faster one by
+ * one, with their own points in the lanes, than side by side in the lanes of a tile, where they are
+ * transposed before and after; lines that no tile holds are. Nanoseconds of both, fitted to the
+ * times on a Zen 4 core with AVX-512, and on a Zen 3 core, where a tile takes longer, most of all
+ * one that the second-level cache hardly holds; those of real lines with AVX-512 on a Xeon. */
+static bool is_faster_alone(const weft_pass_request *r, int64_t n, bool pairs) {
+    enum { FEW_PAIRS = 96 };
+    const double call = 1;
     const weft_kernels *kernels = r->kernels;
-    const bool single = kernels->real_bytes == sizeof(float);
+    const bool single = kernels->real_bytes == sizeof(float), wide = weft_lone_is_wide(kernels);
     if (n < 2 || !takes_alone(kernels, n, true)) return false;
     if (n > WEFT_NATIVE_LONGEST_TILE) return true;
+    if (!r->alone || (pairs && wide && n < FEW_PAIRS)) return false;
     const double passed = (single ? 0.47 : 0.67) * (double)n;
     const double in_tile = passed + (single ? 0.034 : 0.10) * weft_line_cost(kernels, n);
+    const double split = (wide ? (single ? 0.17 : 0.3) : (single ? 0.25 : 0.4)) * (double)n;
+    const double alone = weft_lone_cost(kernels, n) + (pairs ? 10 * call + split : call);
     const bool spills = (size_t)n * WEFT_ROW_BYTES > weft_topology_get()->l2 / 2;
-    const double slower = weft_lone_is_wide(kernels) ? 1 : spills ? 2 : 1.4;
-    return r->alone && weft_lone_cost(kernels, n) + more < slower * in_tile;
+    return alone < in_tile * (wide ? (pairs ? 1.2 : 1) : spills ? 2 : 1.4);
 }
 
 /* Short complex lines, which a codelet transforms from where they lie, always are, as are the
  * shortest real ones. */
 static bool takes_batch_alone(const weft_pass_request *r) {
     enum { SHORTEST = 12 };
-    const double call = 1;
     const int64_t n = r->dim.n;
     if (r->kind == WEFT_TRANSFORM_C2C)
-        return (r->alone && short_line(r->kernels, n)) || is_faster_alone(r, n, call);
+        return (r->alone && short_line(r->kernels, n)) || is_faster_alone(r, n, false);
     if (n <= SHORTEST) return r->alone && weft_lone_find_line(r->kernels, n);
-    if (n % 2 != 0) return n > WEFT_NATIVE_LONGEST_TILE && is_faster_alone(r, n, call);
-    const double split = (r->kernels->real_bytes == sizeof(float) ? 0.25 : 0.4) * (double)(n / 2);
-    return is_faster_alone(r, n / 2, 10 * call + split);
+    if (n % 2 != 0) return n > WEFT_NATIVE_LONGEST_TILE && is_faster_alone(r, n, false);
+    return is_faster_alone(r, n / 2, true);
 }
 
 bool weft_native_pass_takes_alone(const weft_pass_request *r) {
@@ -358,9 +362,10 @@ static bool make_lone(weft_native_pass *pass, const weft_pass_request *request,
 static bool make_tables(weft_native_pass *pass, const weft_pass_request *request,
                         weft_direction direction, size_t *bytes) {
     if (pass->halved && !make_roots(pass, bytes)) return false;
-    return pass->by_lone ? make_lone(pass, request, direction, bytes)
-                         : make_tiles(pass, direction, request->spectrum.count == 0, bytes) &&
-                               make_interleaved(pass, request, direction, bytes);
+    return pass->solver == WEFT_PASS_ALONE
+               ? make_lone(pass, request, direction, bytes)
+               : make_tiles(pass, direction, request->spectrum.count == 0, bytes) &&
+                     make_interleaved(pass, request, direction, bytes);
 }
 
 /* Makes the pass, or a half of a round trip; its loops are left in `loop`. */
@@ -390,8 +395,8 @@ static weft_status create_half(const weft_pass_request *request, sorted_loop *lo
                                                                   : WEFT_INVERSE;
     pass->line.n = pass->halved ? pass->n / 2 : pass->n;
     pass->adjoining = adjoining_bytes(pass);
-    pass->by_lone = weft_native_pass_takes_alone(request);
-    if (pass->by_lone && pass->kind != WEFT_TRANSFORM_C2C)
+    if (weft_native_pass_takes_alone(request)) pass->solver = WEFT_PASS_ALONE;
+    if (pass->solver == WEFT_PASS_ALONE && pass->kind != WEFT_TRANSFORM_C2C)
         pass->real_line = weft_lone_find_line(pass->kernels, pass->n);
     bool ok = make_pieces(pass, &request->in, loop, &pass->in, bytes) &&
               make_pieces(pass, &request->out, loop, &pass->out, bytes) &&
@@ -425,8 +430,8 @@ void weft_native_pass_release(weft_native_pass *pass) {
     if (pass->back) weft_native_pass_release(&pass->back->pass);
     free(pass->back);
     weft_line_release(&pass->line);
-    if (pass->by_matrix) weft_matrix_release(&pass->matrix);
-    if (pass->by_lone) weft_lone_release(&pass->lone);
+    if (pass->solver == WEFT_PASS_MATRIX) weft_matrix_release(&pass->matrix);
+    if (pass->solver == WEFT_PASS_ALONE) weft_lone_release(&pass->lone);
     weft_interleaved_release(&pass->interleaved);
     free(pass->roots);
     free(pass->load_row);

@@ -78,6 +78,16 @@ typedef struct weft_pass_request {
 
 typedef struct weft_native_pass weft_native_pass;
 
+/* How lines are transformed: the solver of a pass. */
+typedef enum weft_pass_solver {
+    WEFT_PASS_TILES,
+    WEFT_PASS_CODELET, /* contiguous lines, from array to array by a codelet of tiles, or, where
+                          operators or the like are in the way, in tiles */
+    WEFT_PASS_MATRIX, /* contiguous lines one by one, as matrices; real ones only where a tile would
+                         be half empty */
+    WEFT_PASS_ALONE   /* contiguous lines one by one, their own points in the lanes */
+} weft_pass_solver;
+
 struct weft_native_pass {
     const weft_kernels *kernels;
     weft_transform_kind kind;
@@ -94,14 +104,13 @@ struct weft_native_pass {
     bool by_loop; /* tiles do not go beyond loop 0, since a side is across */
     int64_t lines, tiles;
     weft_native_tile *tile; /* all tiles, where they are few and lie within loop 0; or NULL */
-    bool by_codelet;        /* lines are contiguous and are what one codelet transforms */
-    int real_codelet;       /* its number, of real lines */
+    weft_pass_solver solver;
     bool inverse;
-    bool by_matrix; /* contiguous lines are transformed one by one, as matrices */
-    weft_matrix matrix;
-    weft_interleaved interleaved; /* of width 0 where all lines are taken in tiles */
-    bool by_lone; /* contiguous lines are transformed one by one, their own points in the lanes */
-    weft_lone lone;
+    int real_codelet;             /* CODELET: its number, of real lines */
+    weft_matrix matrix;           /* MATRIX */
+    weft_lone lone;               /* ALONE */
+    weft_interleaved interleaved; /* what takes the place of tiles where nothing is in the way; of
+                                     width 0 where there is none */
     const weft_lone_line *real_line; /* of real lines that are one codelet; else NULL */
     weft_native_side in, out;
     int64_t adjoining; /* bytes of a short line as it is stored, if the next one begins at its

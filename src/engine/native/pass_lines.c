@@ -13,8 +13,13 @@ static size_t line_room(const weft_native_pass *pass) {
 }
 
 static size_t transform_room(const weft_native_pass *pass) {
-    if (pass->by_lone) return weft_lone_room(&pass->lone);
+    if (pass->solver == WEFT_PASS_ALONE) return weft_lone_room(&pass->lone);
     return weft_matrix_tile_bytes(&pass->matrix) + weft_matrix_transposed_bytes(&pass->matrix);
+}
+
+/* Whether real lines are split and merged as wholes, where they are stored. */
+static bool is_split_whole(const weft_native_pass *pass) {
+    return pass->solver == WEFT_PASS_ALONE && pass->kernels->lone->split_all;
 }
 
 /* Complex lines beside those of the caller: that of a real line of odd length or the merged one of
@@ -44,7 +49,7 @@ size_t weft_native_lines_room(const weft_native_pass *pass) {
 
 static void transform_line(const weft_native_pass *pass, const void *x, void *y, void *room,
                            bool past, double scale, const void *next) {
-    if (pass->by_lone)
+    if (pass->solver == WEFT_PASS_ALONE)
         weft_lone_run(&pass->lone, x, y, room, scale);
     else
         weft_matrix_run(&pass->matrix, x, y, room, past, scale, next);
@@ -73,6 +78,9 @@ static void run_line(const weft_native_pass *pass, const void *x, void *y, void 
     case WEFT_TRANSFORM_R2C:
         if (pass->real_line) {
             run_real(pass, x, 0, y, 0, 1);
+        } else if (pass->halved && is_split_whole(pass)) {
+            transform_line(pass, x, y, room, past, 1, next);
+            k->lone->split_all(y, n, pass->roots, pass->scale);
         } else if (pass->halved) {
             transform_line(pass, x, y, room, past, 1, next);
             k->split_line(y, out, y, out, n, pass->roots, 0, n / 2 + 1, pass->scale);
@@ -85,6 +93,9 @@ static void run_line(const weft_native_pass *pass, const void *x, void *y, void 
     case WEFT_TRANSFORM_C2R:
         if (pass->real_line) {
             run_real(pass, x, 0, y, 0, 1);
+        } else if (pass->halved && is_split_whole(pass)) {
+            k->lone->merge_all(x, line, n, pass->roots);
+            transform_line(pass, line, y, room, past, pass->scale, next);
         } else if (pass->halved) {
             k->merge_line(x, in, line, element, n, pass->roots, 0, n / 2 + 1);
             transform_line(pass, line, y, room, past, pass->scale, next);
@@ -110,8 +121,11 @@ static void run_there_and_back(const weft_native_pass *pass, const void *x, void
     run_line(&pass->back->pass, spectrum, y, room, line, false, NULL);
 }
 
+/* A line that is alone is merged where its results go, so that the first-level cache has less to
+ * hold; lines of a batch are merged in memory that it holds already. */
 void weft_native_line_run(const weft_native_pass *pass, const void *in, void *out, void *room) {
-    run_line(pass, in, out, room, (char *)room + transform_room(pass), false, NULL);
+    const bool there = pass->kind == WEFT_TRANSFORM_C2R && pass->halved && is_split_whole(pass);
+    run_line(pass, in, out, room, there ? out : (char *)room + transform_room(pass), false, NULL);
 }
 
 /* The loop indices of a line. */
@@ -201,11 +215,11 @@ static void run_in_rows(const weft_native_pass *pass, const void *in, void *out,
 void weft_native_lines_run(const weft_native_pass *pass, const void *const *in, void *const *out,
                            void *room, int64_t number, int64_t first, int64_t end) {
     const weft_native_pass *last = last_of(pass);
-    const bool past = pass->by_matrix && pass->stream && pass->kind == WEFT_TRANSFORM_C2C &&
-                      weft_native_pass_aligned(pass, out);
+    const bool past = pass->solver == WEFT_PASS_MATRIX && pass->stream &&
+                      pass->kind == WEFT_TRANSFORM_C2C && weft_native_pass_aligned(pass, out);
     const bool joins = is_copied(&pass->in), parts = is_copied(&last->out);
     const bool plain = pass->kind == WEFT_TRANSFORM_C2C || pass->real_line;
-    if (pass->by_lone && plain && !joins && !parts && !pass->back) {
+    if (pass->solver == WEFT_PASS_ALONE && plain && !joins && !parts && !pass->back) {
         run_in_rows(pass, in[0], out[0], room, first, end);
         return;
     }

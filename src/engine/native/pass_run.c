@@ -42,12 +42,13 @@ static int64_t gathered_bytes(const weft_native_pass *pass) {
 }
 
 static size_t tile_bytes(const weft_native_pass *pass) {
-    return pass->by_lone ? 0 : (size_t)(pass->line.rows + 1) * WEFT_ROW_BYTES;
+    return pass->solver == WEFT_PASS_ALONE ? 0 : (size_t)(pass->line.rows + 1) * WEFT_ROW_BYTES;
 }
 
 size_t weft_native_pass_scratch(const weft_native_pass *pass) {
     size_t tile = tile_bytes(pass) + weft_twiddles_room(pass->twiddles);
-    if ((pass->by_matrix || pass->by_lone) && weft_native_lines_room(pass) > tile)
+    if ((pass->solver == WEFT_PASS_MATRIX || pass->solver == WEFT_PASS_ALONE) &&
+        weft_native_lines_room(pass) > tile)
         tile = weft_native_lines_room(pass);
     if (pass->back) tile += tile_bytes(&pass->back->pass);
     return (size_t)(2 * offset_bytes(pass) + gathered_bytes(pass)) + tile;
@@ -559,7 +560,8 @@ static void run_tiles(const weft_native_pass *pass, const void *const *in, void 
                       int64_t number, int64_t first, int64_t end) {
     const weft_stages *s = &pass->line.stages;
     const int64_t lanes = pass->kernels->lanes;
-    if (pass->by_lone || (pass->by_matrix && pass->kind == WEFT_TRANSFORM_C2C)) {
+    if (pass->solver == WEFT_PASS_ALONE ||
+        (pass->solver == WEFT_PASS_MATRIX && pass->kind == WEFT_TRANSFORM_C2C)) {
         const int64_t most = end * lanes;
         weft_native_lines_run(pass, in, out, w.tile, number, first * lanes,
                               most < pass->lines ? most : pass->lines);
@@ -569,8 +571,8 @@ static void run_tiles(const weft_native_pass *pass, const void *const *in, void 
         run_there_and_back(pass, in, out, w, number, first, end);
         return;
     }
-    if (pass->by_codelet && scales_exactly(pass) && !pass->twiddles && !pass->stream &&
-        !pass->in.operated && !pass->out.operated) {
+    if (pass->solver == WEFT_PASS_CODELET && scales_exactly(pass) && !pass->twiddles &&
+        !pass->stream && !pass->in.operated && !pass->out.operated) {
         run_codelet(pass, in[0], out[0], first, end);
         return;
     }
@@ -584,7 +586,8 @@ static void run_tiles(const weft_native_pass *pass, const void *const *in, void 
     for (int64_t i = first; i < end; i++) {
         find_lines(pass, i, &t);
         const bool full = t.count == lanes;
-        if (pass->by_matrix && 2 * t.count <= lanes) { /* a tile would be half empty or more */
+        if (pass->solver == WEFT_PASS_MATRIX &&
+            2 * t.count <= lanes) { /* a tile would be half empty or more */
             weft_native_lines_run(pass, in, out, w.tile, number, i * lanes, i * lanes + t.count);
             continue;
         }

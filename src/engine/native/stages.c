@@ -11,41 +11,11 @@ enum { LARGE_TILE = 256 }; /* rows that fill a first-level cache */
 
 /* Only the ratios matter. */
 double weft_stages_codelet_cost(int radix, bool first) {
-    static const double cost[2][WEFT_LARGEST_RADIX + 1] = {{[2] = 1.2,
-                                                            [3] = 1.5,
-                                                            [4] = 1.6,
-                                                            [5] = 2.1,
-                                                            [6] = 1.9,
-                                                            [7] = 2.6,
-                                                            [8] = 2.1,
-                                                            [9] = 2.8,
-                                                            [10] = 2.5,
-                                                            [11] = 4.0,
-                                                            [12] = 2.6,
-                                                            [13] = 5.6,
-                                                            [14] = 3.9,
-                                                            [15] = 3.5,
-                                                            [16] = 3.4,
-                                                            [25] = 6.8,
-                                                            [32] = 5.6},
-                                                           {[2] = 1.1,
-                                                            [3] = 1.2,
-                                                            [4] = 1.1,
-                                                            [5] = 1.6,
-                                                            [6] = 1.3,
-                                                            [7] = 2.1,
-                                                            [8] = 1.5,
-                                                            [9] = 2.0,
-                                                            [10] = 1.7,
-                                                            [11] = 3.0,
-                                                            [12] = 1.7,
-                                                            [13] = 4.0,
-                                                            [14] = 2.7,
-                                                            [15] = 2.2,
-                                                            [16] = 1.9,
-                                                            [25] = 4.4,
-                                                            [32] = 3.0}};
-    return cost[first][radix];
+    static const double costs[][2] = {
+#define TILE_RADIX(r, later, first) [r] = {later, first},
+#include "engine/native/radices.def"
+    };
+    return costs[radix][first];
 }
 
 /* A large tile is in the second-level cache, and each stage costs more. */
