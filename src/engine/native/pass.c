@@ -326,7 +326,8 @@ static bool is_faster_alone(const weft_pass_request *r, int64_t n, bool pairs) {
     const double split = (wide ? (single ? 0.17 : 0.3) : (single ? 0.25 : 0.4)) * (double)n;
     const double alone = weft_lone_cost(kernels, n) + (pairs ? 10 * call + split : call);
     const bool spills = (size_t)n * WEFT_ROW_BYTES > weft_topology_get()->l2 / 2;
-    return alone < in_tile * (wide ? (pairs ? 1.2 : 1) : spills ? 2 : 1.4);
+    const double of_pairs = r->kind == WEFT_TRANSFORM_C2R && !single ? 1.1 : 1.2;
+    return alone < in_tile * (wide ? (pairs ? of_pairs : 1) : spills ? 2 : 1.4);
 }
 
 /* Short complex lines, which a codelet transforms from where they lie, always are, as are the
