@@ -74,10 +74,16 @@ static double stage_cost(const weft_kernels *kernels, const weft_lone_kernels *l
     return cost + butterflies(radix, count) + (s == 1 ? squares * square : 0);
 }
 
-/* The two stages of a line in one call, for which less is loaded and stored: fitted to times on a
- * Xeon with AVX-512, which are higher than those of the others by about a third. */
-static double both_cost(int width, int radix) {
+/* The two stages of a line in one call, for which less is loaded and stored: on split numbers
+ * fitted to times on a Xeon with AVX-512, which are higher than those of the others by about a
+ * third, on interleaved ones less than two calls take by what one costs. */
+static double both_cost(const weft_kernels *kernels, const weft_lone_kernels *lone,
+                        const weft_lone_codelet *const *codelet) {
+    const int width = lone->width, radix = codelet[0]->radix;
     const double call = 4, square = 0.19 * (width * width - 4);
+    if (lone->interleaved)
+        return stage_cost(kernels, lone, codelet[0], 1, width) +
+               stage_cost(kernels, lone, codelet[1], radix, 1) - call;
     const int64_t groups = rounds(radix, width);
     return call + 0.8 * (butterflies(radix, 1) + butterflies(width, groups)) +
            (double)groups * square;
@@ -152,7 +158,7 @@ static choice choose_stages(const weft_kernels *kernels, const weft_lone_kernels
 }
 
 /* A line in one call of two stages, whose points stay in registers between them. */
-static choice choose_both(const weft_lone_kernels *lone, int64_t n) {
+static choice choose_both(const weft_kernels *kernels, const weft_lone_kernels *lone, int64_t n) {
     const int width = lone->width;
     choice found = {.kernels = lone, .cost = 1e300, .both = true, .count = 2};
     for (int i = 0; lone->codelets[i]; i++) {
@@ -160,7 +166,7 @@ static choice choose_both(const weft_lone_kernels *lone, int64_t n) {
         if (codelet->both && (int64_t)codelet->radix * width == n) found.codelet[0] = codelet;
         if (codelet->radix == width) found.codelet[1] = codelet;
     }
-    if (found.codelet[0]) found.cost = both_cost(width, found.codelet[0]->radix);
+    if (found.codelet[0]) found.cost = both_cost(kernels, lone, found.codelet);
     return found;
 }
 
@@ -168,7 +174,8 @@ static choice choose(const weft_kernels *kernels, int64_t n) {
     choice best = {.cost = 1e300};
     const weft_lone_kernels *const *widths = kernels->lone->widths;
     for (int i = 0; widths[i]; i++) {
-        const choice found[] = {choose_stages(kernels, widths[i], n), choose_both(widths[i], n)};
+        const choice found[] = {choose_stages(kernels, widths[i], n),
+                                choose_both(kernels, widths[i], n)};
         for (int j = 0; j < 2; j++)
             if (found[j].cost < best.cost) best = found[j];
     }
@@ -317,10 +324,8 @@ static void run_line(const weft_lone *lone, const void *in, void *out, void *roo
 }
 
 static void run_both(const weft_lone *lone, const void *in, void *out, void *room, double scale) {
-    const int64_t bytes = lone->n * weft_complex_bytes(lone->kernels);
     (void)room;
-    lone->stage[0].codelet->both(in, out, lone->stage[0].twiddles, lone->inverse);
-    if (scale != 1) lone->kernels->copy_scaled(out, out, bytes, false, scale);
+    lone->stage[0].codelet->both(in, out, lone->stage[0].twiddles, lone->inverse, scale);
 }
 
 static void run_stages(const weft_lone *lone, const void *in, void *out, void *room, double scale) {

@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 /* A line that is one straight-line codelet. `in` may be `out`. Results are stored times `scale`
- * (scaling.h), here and in `last` and `split`. */
+ * (scaling.h), here and in `both`, `last` and `split`. */
 typedef struct weft_lone_line {
     int points;
     void (*complex)(const void *in, void *out, bool inverse, double scale); /* or NULL */
@@ -63,8 +63,9 @@ typedef struct weft_lone_codelet {
                   bool inverse);
     /* All of a line of `radix` times the width points: the first stage and one whose radix is the
      * width, between which points stay in registers. Twiddles are those of `first`. `in` may be
-     * `out`. NULL where `first` is, for interleaved numbers, and where a vector is one number. */
-    void (*both)(const void *in, void *out, const void *twiddles, bool inverse);
+     * `out`. NULL where `first` is, where a vector is one number, and of interleaved numbers where
+     * vectors have less than four or the radix is large. */
+    void (*both)(const void *in, void *out, const void *twiddles, bool inverse, double scale);
     /* A stage between: `twiddles` has (radix - 1) complex numbers for each p, of four parts as
      * above where numbers are interleaved. */
     void (*middle)(const void *from, void *to, int64_t imaginary, int64_t s, int64_t m,
