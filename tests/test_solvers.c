@@ -1,28 +1,9 @@
 /* Explanations name the solver and the radices of each pass of the native engine. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#include <weft/weft.h>
+#include "one_context.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static weft_context ctx;
-
-static int make_context(void **state) {
-    (void)state;
-    return weft_context_create(NULL, &ctx) == WEFT_SUCCESS ? 0 : -1;
-}
-
-static int destroy_context(void **state) {
-    (void)state;
-    weft_context_destroy(&ctx);
-    return 0;
-}
 
 /* The explanation of a plan on one thread, for the caller to free. */
 static char *explain(const weft_problem *problem, weft_engine engine, weft_format format) {
@@ -129,5 +110,5 @@ int main(void) {
         cmocka_unit_test(reports_in_json_have_them_too),
         cmocka_unit_test(other_engines_say_nothing),
     };
-    return cmocka_run_group_tests(tests, make_context, destroy_context);
+    return cmocka_run_group_tests(tests, open_context, close_context);
 }

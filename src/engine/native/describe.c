@@ -1,3 +1,4 @@
+/* The words for lines, passes and pass groups. */
 #include "engine/native/describe.h"
 
 #include "engine/native/convolution.h"
