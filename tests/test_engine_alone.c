@@ -258,6 +258,39 @@ static void large_primes_are_done_alone_beyond_the_caches(void **state) {
     if (is_wide()) assert_true(alone > 0);
 }
 
+/* There and back, lines of a batch are done in one way, where each way for itself would choose
+ * another: of all lengths for which they would, and of some others. */
+static void round_trips_choose_one_way_for_both_halves(void **state) {
+    const weft_engine_ops *engine = native_engine(state);
+    static const line_case there = {WEFT_TRANSFORM_R2C, WEFT_FORWARD, false},
+                           back = {WEFT_TRANSFORM_C2R, WEFT_INVERSE, false};
+    static double in[NUMBERS], out[NUMBERS];
+    for (int precision = WEFT_DOUBLE; precision <= WEFT_SINGLE; precision++)
+        for (int64_t n = 2; n <= 4096; n++) {
+            const weft_precision p = (weft_precision)precision;
+            const bool differ =
+                is_done_alone(&there, p, n, true) != is_done_alone(&back, p, n, true);
+            weft_transform t = batch_of(&there, p, n, LINES, true);
+            t.round_trip = true;
+            t.loop[0].out_stride = n;
+            t.out_elements = t.in_elements;
+            if ((!differ && random_between(0, STEP) > 0) ||
+                engine->supports(&t, device_of(engine)) != WEFT_SUCCESS)
+                continue;
+            fill_numbers(in, p);
+            run_transform(engine, &t, in, out);
+            for (int64_t i = 0; i < LINES * n; i++) {
+                const bool single = p == WEFT_SINGLE;
+                const double was = single ? (double)((float *)(void *)in)[i] : in[i],
+                             is = single ? (double)((float *)(void *)out)[i] : out[i];
+                const double off = fabs(is - was * (double)n);
+                if (!(off <= (single ? 1e-5 : 1e-13) * (double)n))
+                    fail_msg("lines of %d points, precision %d: off by %g", (int)n, precision,
+                             off / (double)n);
+            }
+        }
+}
+
 static void executions_repeat_the_bits(void **state) {
     const weft_engine_ops *engine = native_engine(state);
     static double in[NUMBERS], one[NUMBERS], two[NUMBERS];
@@ -290,6 +323,8 @@ static void executions_repeat_the_bits(void **state) {
          lines_done_one_by_one_have_the_bits_of_one, NULL, NULL, (void *)(uintptr_t)&ops},         \
         {#ops " large_primes_are_done_alone_beyond_the_caches",                                    \
          large_primes_are_done_alone_beyond_the_caches, NULL, NULL, (void *)(uintptr_t)&ops},      \
+        {#ops " round_trips_choose_one_way_for_both_halves",                                       \
+         round_trips_choose_one_way_for_both_halves, NULL, NULL, (void *)(uintptr_t)&ops},         \
         {#ops " executions_repeat_the_bits", executions_repeat_the_bits, NULL, NULL,               \
          (void *)(uintptr_t)&ops},
 

@@ -369,8 +369,9 @@ static bool make_tables(weft_native_pass *pass, const weft_pass_request *request
                      make_interleaved(pass, request, direction, bytes);
 }
 
-/* Makes the pass, or a half of a round trip; its loops are left in `loop`. */
-static weft_status create_half(const weft_pass_request *request, sorted_loop *loop,
+/* Makes the pass, or a half of a round trip, without tiles where `alone`; its loops are left in
+ * `loop`. */
+static weft_status create_half(const weft_pass_request *request, bool alone, sorted_loop *loop,
                                weft_native_pass *pass, size_t *bytes) {
     memset(pass, 0, sizeof *pass);
     pass->kernels = request->kernels;
@@ -396,8 +397,8 @@ static weft_status create_half(const weft_pass_request *request, sorted_loop *lo
                                                                   : WEFT_INVERSE;
     pass->line.n = pass->halved ? pass->n / 2 : pass->n;
     pass->adjoining = adjoining_bytes(pass);
-    if (weft_native_pass_takes_alone(request)) pass->solver = WEFT_PASS_ALONE;
-    if (pass->solver == WEFT_PASS_ALONE && pass->kind != WEFT_TRANSFORM_C2C)
+    if (alone) pass->solver = WEFT_PASS_ALONE;
+    if (alone && pass->kind != WEFT_TRANSFORM_C2C)
         pass->real_line = weft_lone_find_line(pass->kernels, pass->n);
     bool ok = make_pieces(pass, &request->in, loop, &pass->in, bytes) &&
               make_pieces(pass, &request->out, loop, &pass->out, bytes) &&
@@ -412,19 +413,21 @@ static weft_status create_half(const weft_pass_request *request, sorted_loop *lo
 weft_status weft_native_pass_create(const weft_pass_request *request, weft_native_pass *pass,
                                     size_t *bytes) {
     sorted_loop loop[WEFT_PASS_LOOPS];
-    if (request->spectrum.count == 0) return create_half(request, loop, pass, bytes);
+    bool alone = weft_native_pass_takes_alone(request);
+    if (request->spectrum.count == 0) return create_half(request, alone, loop, pass, bytes);
     weft_pass_request there = *request, back = *request;
     there.out_stored = back.in_stored = 0;
-    WEFT_TRY(create_half(&there, loop, pass, bytes));
+    back.direction = WEFT_INVERSE;
+    if (request->kind == WEFT_TRANSFORM_R2C) back.kind = WEFT_TRANSFORM_C2R;
+    alone = alone && weft_native_pass_takes_alone(&back);
+    WEFT_TRY(create_half(&there, alone, loop, pass, bytes));
     pass->back = calloc(1, sizeof *pass->back);
     if (!pass->back)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "native engine: no memory for a round trip");
     *bytes += sizeof *pass->back;
     for (int i = 0; i < pass->loops; i++)
         pass->back->loop_stride[i] = request->spectrum.piece->loop_stride[loop[i].number];
-    back.direction = WEFT_INVERSE;
-    if (request->kind == WEFT_TRANSFORM_R2C) back.kind = WEFT_TRANSFORM_C2R;
-    return create_half(&back, loop, &pass->back->pass, bytes);
+    return create_half(&back, alone, loop, &pass->back->pass, bytes);
 }
 
 void weft_native_pass_release(weft_native_pass *pass) {
