@@ -153,9 +153,9 @@ typedef struct weft_kernels {
 
     /* split_spectrum and merge_spectrum for one line in memory, whose points are `stride` bytes
      * apart: points first, ..., end-1 with 2 (end-1) <= h, each together with point h-k. roots[0]
-     * is that of point `first`. `in` may be `out`. */
-    void (*split_line)(const void *in, int64_t in_stride, void *out, int64_t out_stride, int64_t h,
-                       const void *roots, int64_t first, int64_t end, double scale);
+     * is that of point `first`. A line is split where it lies; `in` may be `out`. */
+    void (*split_line)(void *line, int64_t stride, int64_t h, const void *roots, int64_t first,
+                       int64_t end, double scale);
     void (*merge_line)(const void *in, int64_t in_stride, void *out, int64_t out_stride, int64_t h,
                        const void *roots, int64_t first, int64_t end);
     /* Products of two contiguous complex lines, point by point, and their conjugates. `to` may be

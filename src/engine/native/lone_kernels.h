@@ -99,16 +99,13 @@ typedef struct weft_lone_set {
     const weft_lone_kernels *const *widths; /* the widest first; ended by NULL */
     const weft_lone_line *const *lines;     /* ended by NULL */
     /* split_line and merge_line of kernels.h for points first, ..., end-1 and h-first, ... of a
-     * contiguous line, as many as whole vectors of any width hold before the two meet; first > 0.
-     * Return the first point that is left. `in` may be `out`. NULL where there are no vectors. */
-    int64_t (*split)(const void *in, void *out, int64_t h, const void *roots, int64_t first,
-                     int64_t end, double scale);
+     * contiguous line, as many as whole vectors of any width hold before the two meet; what they
+     * make of points 0 and h is that of a pair. Return the first point that is left. NULL where
+     * there are no vectors. */
+    int64_t (*split)(void *line, int64_t h, const void *roots, int64_t first, int64_t end,
+                     double scale);
     int64_t (*merge)(const void *in, void *out, int64_t h, const void *roots, int64_t first,
                      int64_t end);
-    /* The same of all points of a contiguous line of more than 16 complex points: splits it in
-     * place, and merges one, where `in` may be `out`. */
-    void (*split_all)(void *line, int64_t h, const void *roots, double scale);
-    void (*merge_all)(const void *in, void *out, int64_t h, const void *roots);
 } weft_lone_set;
 
 #endif

@@ -111,7 +111,7 @@ static void run_real_line(const weft_pass_group *group, const void *in, void *ou
         if (s->before)
             k->merge_line(in, s->in, out, s->out, s->h, roots, first, first + count);
         else
-            k->split_line(in, s->in, out, s->out, s->h, roots, first, first + count, group->scale);
+            k->split_line(out, s->out, s->h, roots, first, first + count, group->scale);
     }
 }
 

@@ -17,11 +17,6 @@ static size_t transform_room(const weft_native_pass *pass) {
     return weft_matrix_tile_bytes(&pass->matrix) + weft_matrix_transposed_bytes(&pass->matrix);
 }
 
-/* Whether real lines are split and merged as wholes, where they are stored. */
-static bool is_split_whole(const weft_native_pass *pass) {
-    return pass->solver == WEFT_PASS_ALONE && pass->kernels->lone->split_all;
-}
-
 /* Complex lines beside those of the caller: that of a real line of odd length or the merged one of
  * a complex-to-real transform, and the spectrum of a round trip. */
 static int more_lines(const weft_native_pass *pass) {
@@ -69,8 +64,7 @@ static void run_real(const weft_native_pass *pass, const void *x, int64_t x_stri
 static void run_line(const weft_native_pass *pass, const void *x, void *y, void *room, char *line,
                      bool past, const void *next) {
     const weft_kernels *k = pass->kernels;
-    const int64_t n = pass->line.n, in = pass->in.whole.stride, out = pass->out.whole.stride;
-    const int64_t element = weft_complex_bytes(k);
+    const int64_t n = pass->line.n, element = weft_complex_bytes(k);
     switch (pass->kind) {
     case WEFT_TRANSFORM_C2C:
         transform_line(pass, x, y, room, past, pass->scale, next);
@@ -78,12 +72,9 @@ static void run_line(const weft_native_pass *pass, const void *x, void *y, void 
     case WEFT_TRANSFORM_R2C:
         if (pass->real_line) {
             run_real(pass, x, 0, y, 0, 1);
-        } else if (pass->halved && is_split_whole(pass)) {
-            transform_line(pass, x, y, room, past, 1, next);
-            k->lone->split_all(y, n, pass->roots, pass->scale);
         } else if (pass->halved) {
             transform_line(pass, x, y, room, past, 1, next);
-            k->split_line(y, out, y, out, n, pass->roots, 0, n / 2 + 1, pass->scale);
+            k->split_line(y, element, n, pass->roots, 0, n / 2 + 1, pass->scale);
         } else {
             k->widen_line(x, line, n);
             transform_line(pass, line, line, room, past, 1, next);
@@ -93,11 +84,8 @@ static void run_line(const weft_native_pass *pass, const void *x, void *y, void 
     case WEFT_TRANSFORM_C2R:
         if (pass->real_line) {
             run_real(pass, x, 0, y, 0, 1);
-        } else if (pass->halved && is_split_whole(pass)) {
-            k->lone->merge_all(x, line, n, pass->roots);
-            transform_line(pass, line, y, room, past, pass->scale, next);
         } else if (pass->halved) {
-            k->merge_line(x, in, line, element, n, pass->roots, 0, n / 2 + 1);
+            k->merge_line(x, element, line, element, n, pass->roots, 0, n / 2 + 1);
             transform_line(pass, line, y, room, past, pass->scale, next);
         } else {
             k->mirror_line(x, line, n);
@@ -124,7 +112,7 @@ static void run_there_and_back(const weft_native_pass *pass, const void *x, void
 /* A line that is alone is merged where its results go, so that the first-level cache has less to
  * hold; lines of a batch are merged in memory that it holds already. */
 void weft_native_line_run(const weft_native_pass *pass, const void *in, void *out, void *room) {
-    const bool there = pass->kind == WEFT_TRANSFORM_C2R && pass->halved && is_split_whole(pass);
+    const bool there = pass->kind == WEFT_TRANSFORM_C2R && pass->halved;
     run_line(pass, in, out, room, there ? out : (char *)room + transform_room(pass), false, NULL);
 }
 
