@@ -27,6 +27,9 @@ typedef struct bench_contestant_ops {
     /* One transform; returns when it is done on this rank. Sets what it can tell in c->phases,
      * which the caller has set to bench_no_phases. */
     weft_status (*run)(bench_contestant *c, void *in, void *out);
+    /* Sets phases of the last run that take time to ask for, outside the time that is measured.
+     * NULL: run has set all. */
+    weft_status (*tell)(bench_contestant *c);
     /* Where data lives elsewhere (on a device, in another process): brings the input there, and the
      * output back. NULL: run works on the buffers themselves. */
     weft_status (*load)(bench_contestant *c, const void *in);

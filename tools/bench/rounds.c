@@ -53,6 +53,7 @@ static weft_status run_timed(bench_entrant *e, const bench_rounds *r, bench_samp
         told += c->phases.total;
     }
     sample->elapsed = weft_clock() - start;
+    if (status == WEFT_SUCCESS && c->ops->tell) status = c->ops->tell(c);
     sample->phases = c->phases;
     sample->phases.total = (told > 0 ? told : sample->elapsed) / repeats;
     if (c->only_computes) sample->phases.fft = sample->phases.total;

@@ -277,12 +277,8 @@ static void run_in_place(const weft_interleaved *p, void *data, int64_t count, d
 /* Rows that are one codelet each. */
 static void run_codelets(const weft_interleaved *p, const void *in, void *out, int64_t count,
                          double scale) {
-    const weft_lone_line *line = p->line;
     const int64_t bytes = weft_complex_bytes(p->kernels);
-    const int64_t in_row = p->in_row * bytes, out_row = p->out_row * bytes;
-    line->lines(in, in_row, out, out_row, count, p->inverse, scale);
-    for (int64_t i = count / line->together * line->together; i < count; i++)
-        line->complex((const char *)in + i * in_row, (char *)out + i * out_row, p->inverse, scale);
+    p->line->lines(in, p->in_row * bytes, out, p->out_row * bytes, count, p->inverse, scale);
 }
 
 void weft_interleaved_run(const weft_interleaved *p, const void *in, void *out, int64_t count,

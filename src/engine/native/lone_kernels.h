@@ -28,9 +28,9 @@ typedef struct weft_lone_line {
     int points;
     void (*complex)(const void *in, void *out, bool inverse, double scale); /* or NULL */
     int operations; /* of `complex`, on one complex number each; 0: on real numbers */
-    int together;   /* lines that `lines` transforms at a time; 0: there is none */
-    /* Transforms `count` / together * together complex lines, which begin in_stride and out_stride
-     * bytes apart, each to the bits of `complex`. `in` may be `out` if the strides are equal. */
+    /* Transforms `count` complex lines, which begin in_stride and out_stride bytes apart, each to
+     * the bits of `complex`; NULL where none are faster than by themselves. `in` may be `out` if
+     * the strides are equal. */
     void (*lines)(const void *in, int64_t in_stride, void *out, int64_t out_stride, int64_t count,
                   bool inverse, double scale);
     /* Transforms `count` real lines, with strides as above, to their half spectra, and back. */

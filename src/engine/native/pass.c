@@ -314,13 +314,13 @@ static const weft_lone_line *short_line(const weft_kernels *kernels, int64_t n) 
  * times on a Zen 4 core with AVX-512, and on a Zen 3 core, where a tile takes longer, most of all
  * one that the second-level cache hardly holds; those of real lines with AVX-512 on a Xeon. */
 static bool is_faster_alone(const weft_pass_request *r, int64_t n, bool pairs) {
-    enum { FEW_PAIRS = 96 };
     const double call = 1;
     const weft_kernels *kernels = r->kernels;
     const bool single = kernels->real_bytes == sizeof(float), wide = weft_lone_is_wide(kernels);
     if (n < 2 || !takes_alone(kernels, n, true)) return false;
     if (n > WEFT_NATIVE_LONGEST_TILE) return true;
-    if (!r->alone || (pairs && wide && n < FEW_PAIRS)) return false;
+    const int64_t few_pairs = r->kind == WEFT_TRANSFORM_C2R && single ? 96 : 24;
+    if (!r->alone || (pairs && wide && n < few_pairs)) return false;
     const double passed = (single ? 0.47 : 0.67) * (double)n;
     const double in_tile = passed + (single ? 0.034 : 0.10) * weft_line_cost(kernels, n);
     const double split = (wide ? (single ? 0.17 : 0.3) : (single ? 0.25 : 0.4)) * (double)n;

@@ -170,6 +170,10 @@ void weft_native_lines_run(const weft_native_pass *pass, const void *const *in, 
                            void *room, int64_t number, int64_t first, int64_t end);
 size_t weft_native_lines_room(const weft_native_pass *pass);
 
+/* Transforms all lines of a pass along one loop, whose lines are one codelet each and are loaded
+ * and stored where they lie. */
+void weft_native_row_run(const weft_native_pass *pass, const void *in, void *out);
+
 /* Transforms the line at `in` to `out`, neither of which is in pieces. */
 void weft_native_line_run(const weft_native_pass *pass, const void *in, void *out, void *room);
 

@@ -35,11 +35,22 @@ static bool is_copied(const weft_native_side *side) {
     return side->pieces > 1 || side->operated || !weft_native_side_is_whole(side);
 }
 
-/* Scratch memory for the transform; then for complex lines, for one that is put together from
- * pieces, and for one that is stored to pieces; operators are applied to these two. */
+/* Lines that are done alone one after the other, stored past the caches where each begins at the
+ * end of the one before, are stored in blocks of so many; else 0. */
+static int64_t block_lines(const weft_native_pass *pass) {
+    enum { LEAST = 4096 };
+    if (pass->solver != WEFT_PASS_ALONE || !pass->stream || pass->adjoining == 0) return 0;
+    const int64_t lanes = pass->kernels->lanes;
+    return lanes * (1 + LEAST / (lanes * pass->adjoining));
+}
+
+/* Scratch memory for the transform; then for complex lines; then for one that is put together from
+ * pieces, and for one that is stored to pieces, where operators are applied to these two, or for a
+ * block. */
 size_t weft_native_lines_room(const weft_native_pass *pass) {
     int lines = more_lines(pass) + is_copied(&pass->in) + is_copied(&last_of(pass)->out);
-    return transform_room(pass) + (size_t)lines * line_room(pass);
+    return transform_room(pass) + (size_t)lines * line_room(pass) +
+           (size_t)(block_lines(pass) * pass->adjoining);
 }
 
 static void transform_line(const weft_native_pass *pass, const void *x, void *y, void *room,
@@ -168,36 +179,50 @@ static void part_line(const weft_native_pass *pass, char *line, void *const *out
     }
 }
 
-/* Transforms lines alone that are loaded and stored where they lie, complex ones and those that are
- * one codelet. Addresses are found once for each row of loop 0: short lines would lose by looking
- * for each. */
+/* Transforms successive lines of loop 0 alone, from where they lie. `line` is for those that are
+ * merged or widened. */
+static void run_row(const weft_native_pass *pass, const char *x, char *y, int64_t out_stride,
+                    void *room, char *line, int64_t count) {
+    const int64_t in_stride = pass->loops > 0 ? pass->in.piece->loop_stride[0] : 0;
+    const bool complex = pass->kind == WEFT_TRANSFORM_C2C;
+    if (pass->real_line)
+        run_real(pass, x, in_stride, y, out_stride, count);
+    else if (complex && pass->lone.line && pass->lone.line->lines)
+        pass->lone.line->lines(x, in_stride, y, out_stride, count, pass->lone.inverse, pass->scale);
+    else
+        for (int64_t i = 0; i < count; i++)
+            run_line(pass, x + i * in_stride, y + i * out_stride, room, line, false, NULL);
+}
+
+void weft_native_row_run(const weft_native_pass *pass, const void *in, void *out) {
+    run_row(pass, (const char *)in + pass->in.piece->offset, (char *)out + pass->out.piece->offset,
+            pass->out.piece->loop_stride[0], NULL, NULL, pass->lines);
+}
+
+/* Addresses are found once for each row of loop 0: short lines would lose by looking for each. */
 static void run_in_rows(const weft_native_pass *pass, const void *in, void *out, void *room,
                         int64_t first, int64_t end) {
+    char *line = (char *)room + transform_room(pass);
+    char *block = line + (size_t)more_lines(pass) * line_room(pass);
     const int64_t in_stride = pass->loops > 0 ? pass->in.piece->loop_stride[0] : 0;
     const int64_t out_stride = pass->loops > 0 ? pass->out.piece->loop_stride[0] : 0;
-    const weft_lone_line *line = pass->real_line ? NULL : pass->lone.line;
-    if (line && !line->lines) line = NULL;
+    const int64_t most = block_lines(pass);
     while (first < end) {
         int64_t index[WEFT_PASS_LOOPS];
         find_index(pass, first, index);
         const char *x = (const char *)in + offset_of(pass, pass->in.piece, index);
         char *y = (char *)out + offset_of(pass, pass->out.piece, index);
         const int64_t left = pass->loops > 0 ? pass->loop[0] - index[0] : 1;
-        const int64_t stop = first + left < end ? first + left : end;
-        if (line && stop - first >= line->together) {
-            const int64_t done = (stop - first) / line->together * line->together;
-            line->lines(x, in_stride, y, out_stride, done, pass->lone.inverse, pass->scale);
-            first += done;
-            x += done * in_stride;
-            y += done * out_stride;
+        const int64_t count = left < end - first ? left : end - first;
+        if (most == 0) run_row(pass, x, y, out_stride, room, line, count);
+        for (int64_t i = 0; i < count && most > 0; i += most) {
+            const int64_t few = count - i < most ? count - i : most;
+            run_row(pass, x + i * in_stride, block, out_stride, room, line, few);
+            pass->kernels->copy(block, y + i * out_stride, few * out_stride, true);
         }
-        if (pass->real_line) {
-            run_real(pass, x, in_stride, y, out_stride, stop - first);
-            first = stop;
-        }
-        for (; first < stop; first++, x += in_stride, y += out_stride)
-            weft_lone_run(&pass->lone, x, y, room, pass->scale);
+        first += count;
     }
+    if (most > 0) pass->kernels->fence();
 }
 
 void weft_native_lines_run(const weft_native_pass *pass, const void *const *in, void *const *out,
@@ -206,8 +231,7 @@ void weft_native_lines_run(const weft_native_pass *pass, const void *const *in, 
     const bool past = pass->solver == WEFT_PASS_MATRIX && pass->stream &&
                       pass->kind == WEFT_TRANSFORM_C2C && weft_native_pass_aligned(pass, out);
     const bool joins = is_copied(&pass->in), parts = is_copied(&last->out);
-    const bool plain = pass->kind == WEFT_TRANSFORM_C2C || pass->real_line;
-    if (pass->solver == WEFT_PASS_ALONE && plain && !joins && !parts && !pass->back) {
+    if (pass->solver == WEFT_PASS_ALONE && !joins && !parts && !pass->back) {
         run_in_rows(pass, in[0], out[0], room, first, end);
         return;
     }
