@@ -132,12 +132,16 @@ static bool is_done_alone(const line_case *c, weft_precision precision, int64_t 
     return weft_native_pass_takes_alone(&request);
 }
 
-static void fill_numbers(void *array, weft_precision precision) {
-    for (int i = 0; i < NUMBERS; i++)
+static void fill_numbers_of(void *array, int count, weft_precision precision) {
+    for (int i = 0; i < count; i++)
         if (precision == WEFT_SINGLE)
             ((float *)array)[i] = (float)random_number();
         else
             ((double *)array)[i] = random_number();
+}
+
+static void fill_numbers(void *array, weft_precision precision) {
+    fill_numbers_of(array, NUMBERS, precision);
 }
 
 /* Real lines in tiles round as the number of lines in a tile tells. */
@@ -291,6 +295,50 @@ static void round_trips_choose_one_way_for_both_halves(void **state) {
         }
 }
 
+/* Two rows of lines, each line after the one before, from a 16-byte boundary on: those that are
+ * stored past the caches, in blocks, have the bits of others, and nothing beyond them is stored. */
+static void blocks_stored_past_the_caches_have_the_same_bits(void **state) {
+    native_engine(state);
+    enum { MOST = 90, LONG = 128, ROOM = 2 * MOST * 2 * (LONG + 2) + 8 };
+    static double in[ROOM], out[2][ROOM];
+    int blocks = 0;
+    for (int64_t n = 2; n <= LONG; n++)
+        for (int c = 0; c < CASES; c++) {
+            const weft_precision p = random_between(0, 1) ? WEFT_SINGLE : WEFT_DOUBLE;
+            const int64_t lines = random_between(16, MOST), half = n / 2 + 1;
+            const int64_t from = cases[c].kind == WEFT_TRANSFORM_C2R ? half : n;
+            const int64_t to = cases[c].kind == WEFT_TRANSFORM_R2C ? half : n;
+            const weft_pass_request request = {
+                .kernels = weft_native_kernels(p),
+                .kind = cases[c].kind,
+                .direction = cases[c].direction,
+                .dim = {n, 1, 1},
+                .loops = 2,
+                .loop = {{lines, from, to}, {2, lines * from + 3, lines * to + 4}},
+                .alone = true};
+            weft_native_pass pass;
+            size_t bytes = 0;
+            assert_int_equal(weft_native_pass_create(&request, &pass, &bytes), WEFT_SUCCESS);
+            fill_numbers_of(in, ROOM, p);
+            for (int past = 0; past < 2; past++) {
+                pass.stream = past;
+                const size_t scratch = weft_native_pass_scratch(&pass);
+                void *room = NULL;
+                assert_int_equal(posix_memalign(&room, 64, scratch + 64), 0);
+                const void *source[1] = {in};
+                void *target[1] = {out[past] + 2};
+                memset(out[past], 0x7f, sizeof out[past]);
+                memset(room, 0, scratch);
+                weft_native_pass_run(&pass, source, target, room, 0, 0, pass.tiles);
+                free(room);
+            }
+            assert_memory_equal(out[0], out[1], sizeof out[0]);
+            blocks += pass.solver == WEFT_PASS_ALONE && pass.adjoining > 0;
+            weft_native_pass_release(&pass);
+        }
+    if (is_wide()) assert_true(blocks > 100);
+}
+
 static void executions_repeat_the_bits(void **state) {
     const weft_engine_ops *engine = native_engine(state);
     static double in[NUMBERS], one[NUMBERS], two[NUMBERS];
@@ -325,6 +373,8 @@ static void executions_repeat_the_bits(void **state) {
          large_primes_are_done_alone_beyond_the_caches, NULL, NULL, (void *)(uintptr_t)&ops},      \
         {#ops " round_trips_choose_one_way_for_both_halves",                                       \
          round_trips_choose_one_way_for_both_halves, NULL, NULL, (void *)(uintptr_t)&ops},         \
+        {#ops " blocks_stored_past_the_caches_have_the_same_bits",                                 \
+         blocks_stored_past_the_caches_have_the_same_bits, NULL, NULL, (void *)(uintptr_t)&ops},   \
         {#ops " executions_repeat_the_bits", executions_repeat_the_bits, NULL, NULL,               \
          (void *)(uintptr_t)&ops},
 

@@ -75,8 +75,8 @@ def lines_before_and_now(*lengths: int) -> str:
 
 
 def _sets(file: str) -> list[tuple[str, str, str]]:
-    """Set, precision and kind in the order of lines, batches, planes and cubes, long lines."""
-    order = ("lines", "batch", "nd", "long")
+    """Set, precision and kind in the order of lines, batches, planes and cubes, long lines, short ones in memory."""
+    order = ("lines", "batch", "nd", "long", "memory")
     found = dict.fromkeys((row["set"], row["precision"], row["kind"]) for row in rows(file))
     kinds = ("c2c", "r2c", "c2r")
     return sorted(found, key=lambda at: (order.index(at[0]), at[1], kinds.index(at[2])))

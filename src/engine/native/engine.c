@@ -79,7 +79,7 @@ static bool may_be_alone(const planning *p, int64_t n) {
     const int64_t number = weft_complex_bytes(p->kernels);
     const int64_t bytes = p->transform->whole * number;
     const int64_t line = (p->transform->kind == WEFT_TRANSFORM_C2C ? n : n / 2) * number;
-    const bool is_short = line <= (p->kernels->real_bytes == sizeof(float) ? 1024 : 512);
+    const bool is_short = line <= 1024;
     return bytes > 0 &&
            (bytes <= 4 * (int64_t)weft_topology_get()->l2 || !weft_is_smooth(n) || is_short);
 }
