@@ -312,21 +312,22 @@ static const weft_lone_line *short_line(const weft_kernels *kernels, int64_t n) 
  * one, with their own points in the lanes, than side by side in the lanes of a tile, where they are
  * transposed before and after; lines that no tile holds are. Nanoseconds of both, fitted to the
  * times on a Zen 4 core with AVX-512, and on a Zen 3 core, where a tile takes longer, most of all
- * one that the second-level cache hardly holds; those of real lines with AVX-512 on a Xeon. */
+ * one that the second-level cache hardly holds; those of real lines with AVX-512 on a Xeon. Real
+ * lines there and back are done alike, lest a round trip has other bits than both ways apart. */
 static bool is_faster_alone(const weft_pass_request *r, int64_t n, bool pairs) {
     const double call = 1;
     const weft_kernels *kernels = r->kernels;
     const bool single = kernels->real_bytes == sizeof(float), wide = weft_lone_is_wide(kernels);
     if (n < 2 || !takes_alone(kernels, n, true)) return false;
     if (n > WEFT_NATIVE_LONGEST_TILE) return true;
-    const int64_t few_pairs = r->kind == WEFT_TRANSFORM_C2R && single ? 96 : 24;
+    const int64_t few_pairs = single ? 96 : 24;
     if (!r->alone || (pairs && wide && n < few_pairs)) return false;
     const double passed = (single ? 0.47 : 0.67) * (double)n;
     const double in_tile = passed + (single ? 0.034 : 0.10) * weft_line_cost(kernels, n);
     const double split = (wide ? (single ? 0.17 : 0.3) : (single ? 0.25 : 0.4)) * (double)n;
     const double alone = weft_lone_cost(kernels, n) + (pairs ? 10 * call + split : call);
     const bool spills = (size_t)n * WEFT_ROW_BYTES > weft_topology_get()->l2 / 2;
-    const double of_pairs = r->kind == WEFT_TRANSFORM_C2R && !single ? 1.1 : 1.2;
+    const double of_pairs = single ? 1.2 : 1.1;
     return alone < in_tile * (wide ? (pairs ? of_pairs : 1) : spills ? 2 : 1.4);
 }
 
@@ -413,13 +414,12 @@ static weft_status create_half(const weft_pass_request *request, bool alone, sor
 weft_status weft_native_pass_create(const weft_pass_request *request, weft_native_pass *pass,
                                     size_t *bytes) {
     sorted_loop loop[WEFT_PASS_LOOPS];
-    bool alone = weft_native_pass_takes_alone(request);
+    const bool alone = weft_native_pass_takes_alone(request);
     if (request->spectrum.count == 0) return create_half(request, alone, loop, pass, bytes);
     weft_pass_request there = *request, back = *request;
     there.out_stored = back.in_stored = 0;
     back.direction = WEFT_INVERSE;
     if (request->kind == WEFT_TRANSFORM_R2C) back.kind = WEFT_TRANSFORM_C2R;
-    alone = alone && weft_native_pass_takes_alone(&back);
     WEFT_TRY(create_half(&there, alone, loop, pass, bytes));
     pass->back = calloc(1, sizeof *pass->back);
     if (!pass->back)

@@ -26,8 +26,23 @@ int weft_native_in_order(const weft_transform *t, int i) {
     return inverse ? i : t->dims - 1 - i;
 }
 
+/* Whether neighbours in memory, on either side, are in different planes of the last two dimensions:
+ * lines of as many planes are then better done side by side, one dimension after the other. That
+ * needs arrays on both sides, and an input that may be overwritten where complex lines become real
+ * ones. */
+static bool lies_across_planes(const weft_transform *t) {
+    enum { FEW = 4 };
+    const bool keeps = t->kind == WEFT_TRANSFORM_C2R && !t->destroy_input;
+    if (keeps || t->in_pieces.count > 0 || t->out_pieces.count > 0) return false;
+    for (int i = 0; i < t->loops + t->dims - 2; i++) {
+        const weft_dimension *d = i < t->loops ? &t->loop[i] : &t->dim[i - t->loops];
+        if (d->n >= FEW && (llabs(d->in_stride) == 1 || llabs(d->out_stride) == 1)) return true;
+    }
+    return false;
+}
+
 bool weft_native_plane_fits(const weft_transform *t) {
-    if (t->dims < 2) return false;
+    if (t->dims < 2 || lies_across_planes(t)) return false;
     int64_t z = t->dim[t->dims - 1].n, y = t->dim[t->dims - 2].n;
     if (z > WEFT_NATIVE_LONGEST_TILE || y > WEFT_NATIVE_LONGEST_TILE) return false;
     bool c2r = t->kind == WEFT_TRANSFORM_C2R;
