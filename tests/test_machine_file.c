@@ -210,7 +210,7 @@ static void another_order_costs_as_much_for_real_lines(void **state) {
     weft_machine machine = weft_machine_default;
     for (int i = 0; i < WEFT_MACHINE_SIZES; i++) {
         machine.rate.contiguous[i] = 50e9;
-        machine.rate.realigned[i] = machine.rate.realigned_planes[i] = 25e9;
+        machine.rate.realigned[i] = 25e9;
         machine.rate.halved[i] = 16e9;
     }
     const double real = predict_lines(&machine, WEFT_TRANSFORM_R2C, true) -

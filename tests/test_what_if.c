@@ -19,8 +19,7 @@ static weft_machine network(double bandwidth, double latency) {
     weft_machine machine = weft_machine_default;
     weft_machine_rates *r = &machine.rate;
     for (int i = 0; i < WEFT_MACHINE_SIZES; i++) {
-        r->copy[i] = r->contiguous[i] = r->halved[i] = r->strided[i] = 1e18;
-        r->realigned[i] = r->realigned_planes[i] = 1e18;
+        r->copy[i] = r->contiguous[i] = r->halved[i] = r->strided[i] = r->realigned[i] = 1e18;
         r->bandwidth[i] = bandwidth;
     }
     for (int i = 0; i < 2 * WEFT_LENGTH_CLASSES; i++)

@@ -78,7 +78,6 @@ static void print_table(const tuning *t, bool device) {
     print_curve("pass of real lines", r->halved, 1e9, "GB/s");
     print_curve("pass across", r->strided, 1e9, "GB/s");
     print_curve("pass to another order", r->realigned, 1e9, "GB/s");
-    print_curve("planes to another order", r->realigned_planes, 1e9, "GB/s");
     if (t->threads * t->world->ranks > 1)
         print_curve("contention", r->contention, 1, "more time for each other thread");
     printf("arithmetic in the cache, by length: %9s %9s %9s %9s\n", "2^n", "2..13", "prime",

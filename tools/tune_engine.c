@@ -120,9 +120,8 @@ static weft_status time_pass(const tuning *t, const weft_transform *transform, d
 }
 
 static double operations(const weft_transform *t) {
-    double axes = 0;
-    for (int d = 0; d < t->dims; d++) axes += log2((double)t->dim[d].n);
-    return (t->kind == WEFT_TRANSFORM_C2C ? 5.0 : 2.5) * (double)t->in_elements * axes;
+    return (t->kind == WEFT_TRANSFORM_C2C ? 5.0 : 2.5) * (double)t->in_elements *
+           log2((double)t->dim[0].n);
 }
 
 static weft_status tune_arithmetic(tuning *t, weft_precision precision) {
@@ -149,23 +148,6 @@ static weft_transform pass_of(line_order order, double bytes, int threads) {
     return describe(order, WEFT_DOUBLE, LENGTH, (int64_t)(array / 16 / LENGTH), threads);
 }
 
-/* The planes of a cube of complex numbers, loaded one after the other and stored beside each other,
- * as plans in the memory order realigned do; input and output have so many bytes together. */
-static weft_transform planes_of(double bytes) {
-    const int64_t n = 4 * (int64_t)(cbrt(bytes / 2 / 16) / 4), points = n * n * n;
-    return (weft_transform){.kind = WEFT_TRANSFORM_C2C,
-                            .direction = WEFT_FORWARD,
-                            .precision = WEFT_DOUBLE,
-                            .dims = 2,
-                            .dim = {{n, n, n * n}, {n, 1, n}},
-                            .loops = 1,
-                            .loop = {{n, n * n, 1}},
-                            .in_batch = true,
-                            .threads = 1,
-                            .in_elements = points,
-                            .out_elements = points};
-}
-
 /* Bytes that a pass loads and stores. */
 static double moved(const weft_transform *t) {
     return (double)t->in_elements * (double)weft_transform_element_bytes(t, false) +
@@ -178,29 +160,14 @@ static double beyond(double seconds, double computing) {
     return seconds - computing > least ? seconds - computing : least;
 }
 
-static weft_status tune_pass(tuning *t, const weft_transform *transform, double flops,
-                             double *rate) {
-    double seconds = 0;
-    WEFT_TRY(time_pass(t, transform, &seconds));
-    tune_keep_best(t, rate, moved(transform) / beyond(seconds, operations(transform) / flops));
-    return WEFT_SUCCESS;
-}
-
 static weft_status tune_passes(tuning *t, line_order order, double *rate) {
     const weft_machine_rates *r = &t->machine.rate;
     for (int i = 0; i < WEFT_MACHINE_SIZES; i++) {
         const weft_transform line = pass_of(order, r->bytes[i], 1);
+        double seconds = 0;
+        WEFT_TRY(time_pass(t, &line, &seconds));
         const double flops = (order == ACROSS ? r->flops_across : r->flops)[0][0];
-        WEFT_TRY(tune_pass(t, &line, flops, &rate[i]));
-    }
-    return WEFT_SUCCESS;
-}
-
-static weft_status tune_planes(tuning *t) {
-    weft_machine_rates *r = &t->machine.rate;
-    for (int i = 0; i < WEFT_MACHINE_SIZES; i++) {
-        const weft_transform planes = planes_of(r->bytes[i]);
-        WEFT_TRY(tune_pass(t, &planes, r->flops[0][0], &r->realigned_planes[i]));
+        tune_keep_best(t, &rate[i], moved(&line) / beyond(seconds, operations(&line) / flops));
     }
     return WEFT_SUCCESS;
 }
@@ -250,8 +217,7 @@ weft_status tune_memory_alone(tuning *t) {
     WEFT_TRY(tune_passes(t, CONTIGUOUS, r->contiguous));
     WEFT_TRY(tune_passes(t, HALVED, r->halved));
     WEFT_TRY(tune_passes(t, ACROSS, r->strided));
-    WEFT_TRY(tune_passes(t, REALIGNED, r->realigned));
-    return tune_planes(t);
+    return tune_passes(t, REALIGNED, r->realigned);
 }
 
 /* ---- several threads at once ---- */

@@ -8,7 +8,6 @@ const weft_machine weft_machine_default = {
              .halved = {20e9, 16e9, 12e9, 12e9},
              .strided = {17e9, 13e9, 10e9, 10e9},
              .realigned = {14e9, 11e9, 9e9, 9e9},
-             .realigned_planes = {10e9, 4e9, 2e9, 2e9},
              .contention = {0.05, 0.1, 0.25, 0.25},
              .flops = {{17e9, 14e9, 8e9, 3e9}, {33e9, 28e9, 16e9, 7e9}},
              .flops_across = {{21e9, 20e9, 8e9, 4e9}, {42e9, 40e9, 16e9, 8e9}},

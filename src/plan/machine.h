@@ -26,14 +26,12 @@ typedef struct weft_machine_rates {
     double bytes[WEFT_MACHINE_SIZES]; /* sizes of what is worked on, rising; chosen by weft tune */
     /* Bytes read or written, by arrays of such sizes; docs/results, tune: copies, and passes along
      * the contiguous axis, the same between real numbers and half spectra, whose rows begin
-     * anywhere, passes along another axis, from one memory order to another, and the same of
-     * planes, whose points are stored far from each other. */
+     * anywhere, passes along another axis, and from one memory order to another. */
     double copy[WEFT_MACHINE_SIZES];
     double contiguous[WEFT_MACHINE_SIZES];
     double halved[WEFT_MACHINE_SIZES];
     double strided[WEFT_MACHINE_SIZES];
     double realigned[WEFT_MACHINE_SIZES];
-    double realigned_planes[WEFT_MACHINE_SIZES];
     /* Of s threads each has 1 / (1 + (s - 1) contention) of these rates; docs/results, tune. */
     double contention[WEFT_MACHINE_SIZES];
     /* Operations (5 n log2 n a line) in the cache, [single precision][class]: of lines that are

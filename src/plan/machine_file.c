@@ -38,7 +38,6 @@ static const field fields[] = {
     RATE(halved),
     RATE(strided),
     RATE(realigned),
-    RATE(realigned_planes),
     {"rate", "contention", AT(rate.contention), WEFT_MACHINE_SIZES, false, 0, 1e3},
     FLOPS("flops_double", flops[0]),
     FLOPS("flops_single", flops[1]),

@@ -138,8 +138,7 @@ static const double *rates_of_way(const weft_model *m, const weft_fft_step *fft,
 }
 
 /* One way through memory, along dimensions first to last. What another memory order costs beyond a
- * contiguous pass comes on top of what half spectra do, which are no cheaper to transpose. Where
- * dimensions are done together, neighbours in the new order are in different planes. */
+ * contiguous pass comes on top of what half spectra do, which are no cheaper to transpose. */
 static double seconds_of_way(const weft_model *m, const weft_step *step, int first, int last) {
     const weft_fft_step *fft = &step->as.fft;
     const weft_machine_rates *r = &m->machine->rate;
@@ -147,8 +146,7 @@ static double seconds_of_way(const weft_model *m, const weft_step *step, int fir
     const double *rates = rates_of_way(m, fft, first, last);
     const bool whole = last == fft->transform.dims - 1; /* the way that stores the other order */
     if (!whole || !is_realigned(&fft->transform)) return bytes / bytes_per_second(m, rates, bytes);
-    const double *orders = first < last ? r->realigned_planes : r->realigned;
-    const double realigned = bytes / bytes_per_second(m, orders, bytes);
+    const double realigned = bytes / bytes_per_second(m, r->realigned, bytes);
     if (rates != r->halved) return realigned;
     return bytes / bytes_per_second(m, r->halved, bytes) +
            fmax(0, realigned - bytes / bytes_per_second(m, r->contiguous, bytes));

@@ -72,7 +72,7 @@ class Forecast(Case):
         """P^2 / N^3 > 2 s / (L B), on a machine whose network takes all of the time."""
         ranks, n, bandwidth = 256, 256, 1e9
         machine = self.folder / "network.json"
-        fast = {name: [1e18] * 4 for name in ("copy", "contiguous", "halved", "strided", "realigned", "realigned_planes")}
+        fast = {name: [1e18] * 4 for name in ("copy", "contiguous", "halved", "strided", "realigned")}
         flops = {f"flops{across}_{kind}": [1e18] * 4 for across in ("", "_across") for kind in ("double", "single")}
         machine.write_text(json.dumps({"rate": fast | flops | {"bandwidth": [bandwidth] * 4}}))
         rows = self.sweep(

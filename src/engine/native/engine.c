@@ -76,12 +76,12 @@ static weft_dimension between(weft_dimension d, bool from_output, bool to_input)
  * take from memory a few bytes at a time. Tiles fetch what they load beforehand, by which other
  * lines in memory gain more. As measured on a Xeon, with AVX-512 and with AVX2. */
 static bool may_be_alone(const planning *p, int64_t n) {
+    enum { SHORT = 1024 };
     const int64_t number = weft_complex_bytes(p->kernels);
     const int64_t bytes = p->transform->whole * number;
     const int64_t line = (p->transform->kind == WEFT_TRANSFORM_C2C ? n : n / 2) * number;
-    const bool is_short = line <= 1024;
     return bytes > 0 &&
-           (bytes <= 4 * (int64_t)weft_topology_get()->l2 || !weft_is_smooth(n) || is_short);
+           (bytes <= 4 * (int64_t)weft_topology_get()->l2 || !weft_is_smooth(n) || line <= SHORT);
 }
 
 /* Lines on interleaved numbers have the bits of tiles, so that it does not matter what the array is

@@ -35,8 +35,8 @@ static bool is_copied(const weft_native_side *side) {
     return side->pieces > 1 || side->operated || !weft_native_side_is_whole(side);
 }
 
-/* Lines that are done alone one after the other, stored past the caches where each begins at the
- * end of the one before, are stored in blocks of so many; else 0. */
+/* How many lines are done alone, into a block that is then copied past the caches, where results go
+ * past them and each line begins at the end of the one before; else 0. */
 static int64_t block_lines(const weft_native_pass *pass) {
     enum { LEAST = 4096 };
     if (pass->solver != WEFT_PASS_ALONE || !pass->stream || pass->adjoining == 0) return 0;
@@ -206,7 +206,7 @@ static void run_in_rows(const weft_native_pass *pass, const void *in, void *out,
     char *block = line + (size_t)more_lines(pass) * line_room(pass);
     const int64_t in_stride = pass->loops > 0 ? pass->in.piece->loop_stride[0] : 0;
     const int64_t out_stride = pass->loops > 0 ? pass->out.piece->loop_stride[0] : 0;
-    const int64_t most = block_lines(pass);
+    const int64_t in_block = block_lines(pass);
     while (first < end) {
         int64_t index[WEFT_PASS_LOOPS];
         find_index(pass, first, index);
@@ -214,15 +214,15 @@ static void run_in_rows(const weft_native_pass *pass, const void *in, void *out,
         char *y = (char *)out + offset_of(pass, pass->out.piece, index);
         const int64_t left = pass->loops > 0 ? pass->loop[0] - index[0] : 1;
         const int64_t count = left < end - first ? left : end - first;
-        if (most == 0) run_row(pass, x, y, out_stride, room, line, count);
-        for (int64_t i = 0; i < count && most > 0; i += most) {
+        const int64_t most = in_block > 0 ? in_block : count;
+        for (int64_t i = 0; i < count; i += most, x += most * in_stride, y += most * out_stride) {
             const int64_t few = count - i < most ? count - i : most;
-            run_row(pass, x + i * in_stride, block, out_stride, room, line, few);
-            pass->kernels->copy(block, y + i * out_stride, few * out_stride, true);
+            run_row(pass, x, in_block > 0 ? block : y, out_stride, room, line, few);
+            if (in_block > 0) pass->kernels->copy(block, y, few * out_stride, true);
         }
         first += count;
     }
-    if (most > 0) pass->kernels->fence();
+    if (in_block > 0) pass->kernels->fence();
 }
 
 void weft_native_lines_run(const weft_native_pass *pass, const void *const *in, void *const *out,

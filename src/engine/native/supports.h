@@ -31,7 +31,8 @@ weft_piece weft_native_spectrum(const weft_transform *transform);
 /* Of the threads that may be used those that are worth starting. */
 int weft_native_useful_threads(const weft_transform *transform);
 
-/* Whether the two last axes can be transformed plane by plane. */
+/* Whether the two last axes are transformed plane by plane: the caches hold a plane, and neighbours
+ * in memory are within one. */
 bool weft_native_plane_fits(const weft_transform *transform);
 
 /* Whether the whole array stays in a core's second-level cache, so that axes are transformed one by
