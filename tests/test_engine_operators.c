@@ -192,11 +192,47 @@ static void other_operators_are_refused(void **state) {
     assert_int_equal(engine->supports(&t, device_of(engine)), WEFT_ERROR_UNSUPPORTED);
 }
 
+/* Planes whose neighbours in memory lie in other planes are done in another way, which takes other
+ * operators: a tile of few planes must be done as all of them are. */
+static void a_tile_is_taken_as_the_whole_is(void **state) {
+    (void)state;
+    static const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                    {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    weft_operator item = {.kind = WEFT_OPERATOR_WINDOW};
+    const weft_operator_list list = {.count = 1, .item = &item};
+    int taken = 0, refused = 0;
+    for (int i = 0; i < 600; i++) {
+        weft_transform t = {.kind = (weft_transform_kind)(i / 36 % 2), /* C2C or R2C */
+                            .precision = random_between(0, 1) ? WEFT_DOUBLE : WEFT_SINGLE,
+                            .dims = 2,
+                            .loops = 1,
+                            .threads = (int)random_between(1, 2)};
+        const int *in = orders[i % 6], *out = orders[i / 6 % 6];
+        const int64_t gap[3] = {0};
+        for (int a = 0; a < 3; a++) axis_of(&t, a)->n = random_between(2, 12);
+        lay_out(&t, false, in, gap);
+        lay_out(&t, true, out, gap);
+        t.store = (weft_fused_operators){.list = &list, .dim_axis = {1, 2}, .loop_axis = {0}};
+        t.store.layout.box.axes = 3;
+        for (int a = 0; a < 3; a++) {
+            t.store.layout.order[a] = out[a];
+            t.store.layout.box.n[a] = axis_of(&t, a)->n;
+        }
+        if (t.kind == WEFT_TRANSFORM_R2C) t.store.layout.box.n[2] = t.dim[1].n / 2 + 1;
+        const weft_status whole = engine->supports(&t, device_of(engine));
+        for (t.loop[0].n--; t.loop[0].n >= 1; t.loop[0].n--)
+            assert_int_equal(engine->supports(&t, device_of(engine)), whole);
+        *(whole == WEFT_SUCCESS ? &taken : &refused) += 1;
+    }
+    assert_true(taken > 0 && refused > 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_scaling_has_the_bits_of_a_multiplication_afterwards),
         cmocka_unit_test(so_has_that_of_long_lines_and_of_large_arrays),
         cmocka_unit_test(other_operators_are_refused),
+        cmocka_unit_test(a_tile_is_taken_as_the_whole_is),
     };
     engine = weft_engine_find(WEFT_ENGINE_NATIVE);
     begin_engine_tests();

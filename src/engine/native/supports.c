@@ -29,14 +29,15 @@ int weft_native_in_order(const weft_transform *t, int i) {
 /* Whether neighbours in memory, on either side, are in different planes of the last two dimensions:
  * lines of as many planes are then better done side by side, one dimension after the other. That
  * needs arrays on both sides, and an input that may be overwritten where complex lines become real
- * ones. */
+ * ones. However few indices a loop has, its stride decides, so that a tile of the loop, down to one
+ * index, is done as the whole loop is. */
 static bool lies_across_planes(const weft_transform *t) {
-    enum { FEW = 4 };
     const bool keeps = t->kind == WEFT_TRANSFORM_C2R && !t->destroy_input;
     if (keeps || t->in_pieces.count > 0 || t->out_pieces.count > 0) return false;
     for (int i = 0; i < t->loops + t->dims - 2; i++) {
         const weft_dimension *d = i < t->loops ? &t->loop[i] : &t->dim[i - t->loops];
-        if (d->n >= FEW && (llabs(d->in_stride) == 1 || llabs(d->out_stride) == 1)) return true;
+        const bool several = i < t->loops || d->n > 1;
+        if (several && (llabs(d->in_stride) == 1 || llabs(d->out_stride) == 1)) return true;
     }
     return false;
 }
