@@ -202,6 +202,8 @@ static void run_parts(const test_case *c, const weft_transform *t, const side *i
         const int count = split(t, true, to, n, c->out_pieces, out_piece);
         run.out_pieces = (weft_pieces){count, to, out_piece};
     }
+    /* Planes may need an array between their two passes, which pieces are not. */
+    if (t->dims == 2 && engine->supports(&run, device_of(engine)) != WEFT_SUCCESS) run = *t;
     bench b = bench_open(engine);
     for (int part = 0; part < c->parts; part++) {
         int64_t first = 0, n = 1;

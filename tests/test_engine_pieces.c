@@ -180,6 +180,21 @@ static void run_pieces(const weft_engine_ops *engine, const weft_transform *t, m
     bench_close(&b);
 }
 
+static bool has_neighbouring_planes(const weft_pieces *pieces, int64_t stride_of_whole) {
+    bool found = pieces->count == 0 && stride_of_whole == 1;
+    for (int p = 0; p < pieces->count; p++) found |= pieces->piece[p].loop_stride[0] == 1;
+    return found;
+}
+
+/* Planes whose neighbours in memory lie in other planes are transformed by the native engine one
+ * dimension after the other, in an array that it needs between them. */
+static bool may_be_refused(const weft_engine_ops *engine, const weft_transform *t) {
+    return engine->id == WEFT_ENGINE_NATIVE && t->dims == 2 &&
+           (t->kind == WEFT_TRANSFORM_C2R || t->out_pieces.count > 0) &&
+           (has_neighbouring_planes(&t->in_pieces, t->loop[0].in_stride) ||
+            has_neighbouring_planes(&t->out_pieces, t->loop[0].out_stride));
+}
+
 /* Runs t on pieces of `in` and compares with `expected`. */
 static void check_pieces(const weft_engine_ops *engine, weft_transform t, const array_side *in_side,
                          const array_side *out_side, int in_dim, int out_dim, const char *in,
@@ -204,18 +219,22 @@ static void check_pieces(const weft_engine_ops *engine, weft_transform t, const 
     }
     t.in_pieces = (weft_pieces){ins, in_dim, in_piece};
     t.out_pieces = (weft_pieces){outs, out_dim, out_piece};
-    run_pieces(engine, &t, (memory){given, in_bytes, NULL}, (memory){result, out_bytes, NULL},
-               begin_bytes);
-    memcpy(gathered, result, outs == 0 ? whole_bytes : 0);
-    copy_elements(out_side, 1 + out_dim, out_piece, outs, result, gathered, false);
-    char text[640];
-    describe_transform(&t, text, sizeof text);
-    if (memcmp(gathered, expected, whole_bytes) != 0)
-        fail_msg("%s: from %d pieces to %d: not the bits of one array", text, ins, outs);
-    memset(poison, 0x5a, out_bytes); /* what is between the pieces is as it was */
-    copy_elements(out_side, 1 + out_dim, out_piece, outs, expected, poison, true);
-    if (outs > 0 && memcmp(poison, result, out_bytes) != 0)
-        fail_msg("%s: stored between the pieces", text);
+    if (engine->supports(&t, device_of(engine)) != WEFT_SUCCESS) {
+        assert_true(may_be_refused(engine, &t));
+    } else {
+        run_pieces(engine, &t, (memory){given, in_bytes, NULL}, (memory){result, out_bytes, NULL},
+                   begin_bytes);
+        memcpy(gathered, result, outs == 0 ? whole_bytes : 0);
+        copy_elements(out_side, 1 + out_dim, out_piece, outs, result, gathered, false);
+        char text[640];
+        describe_transform(&t, text, sizeof text);
+        if (memcmp(gathered, expected, whole_bytes) != 0)
+            fail_msg("%s: from %d pieces to %d: not the bits of one array", text, ins, outs);
+        memset(poison, 0x5a, out_bytes); /* what is between the pieces is as it was */
+        copy_elements(out_side, 1 + out_dim, out_piece, outs, expected, poison, true);
+        if (outs > 0 && memcmp(poison, result, out_bytes) != 0)
+            fail_msg("%s: stored between the pieces", text);
+    }
     free(poison);
     free(gathered);
     free(result);

@@ -84,7 +84,7 @@ static void write_pass(const weft_native_pass *pass, FILE *stream) {
 
 /* What the parts of a group with more than one step are. */
 static const char *part_of(const weft_pass_group *group) {
-    if (group->passes == 1) return group->fill.rows > 0 ? "block" : NULL;
+    if (group->passes == 1) return group->buffer_bytes > 0 ? "block" : NULL;
     return group->pass[0].twiddles ? "line as a matrix" : "plane";
 }
 

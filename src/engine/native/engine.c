@@ -130,13 +130,14 @@ static void set_strides(const planning *p, bool of_loop, int number, ends *e, in
 }
 
 /* Sets the loops of a pass group over all axes but those of the bit mask `skip`, which it
- * transforms, and the pieces of both sides. The other axes hold complex numbers on both sides.
- * There are pieces only where the whole transform is one pass group. */
+ * transforms, and the pieces of both sides. The other axes hold complex numbers on both sides. Only
+ * the first group reads the pieces of the input; there are pieces of the output only where the
+ * whole transform is one group. */
 static void set_loops(const planning *p, unsigned skip, bool from_output, bool to_input, ends *e,
                       weft_pass_request *request) {
     const weft_transform *t = p->transform;
     const weft_pieces spectrum = spectrum_of(p);
-    request->in = begin_pieces(&t->in_pieces, e->in);
+    if (!from_output) request->in = begin_pieces(&t->in_pieces, e->in);
     request->out = begin_pieces(&t->out_pieces, e->out);
     request->spectrum = begin_pieces(&spectrum, e->spectrum);
     for (int i = 0; i < t->loops; i++) {

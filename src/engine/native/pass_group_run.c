@@ -1,7 +1,10 @@
 /* Running a pass group: what is done to each part of the data while it is in the cache, and by
  * which thread. */
 #include "engine/native/convolution.h"
+#include "engine/native/number.h"
 #include "engine/native/pass_group.h"
+
+#include <string.h>
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -44,7 +47,8 @@ typedef struct part {
     char *array[WEFT_PASS_GROUP_ARRAYS]; /* those of IN and OUT are in[0] and out[0] */
     int64_t number; /* of a round trip: of the first element in the box of the operators */
     char *scratch;
-    bool last; /* the last part along loop 0 */
+    bool last;            /* the last part along loop 0 */
+    int64_t across, down; /* lines of the part's matrices; the last ones may have fewer */
 } part;
 
 static int64_t part_offset(const weft_pass_group *group, const weft_pass_group_piece *piece,
@@ -61,6 +65,13 @@ static void find_part(const weft_pass_group *group, int64_t number, const void *
     for (int i = 0; i < group->loops; i++) {
         index[i] = number % group->loop[i];
         number /= group->loop[i];
+    }
+    const weft_pass_group_matrices *m = &group->matrices;
+    if (m->across > 0) {
+        const int64_t across = m->lines_across - index[0] * m->across,
+                      down = m->lines_down - index[1] * m->down;
+        p->across = across < m->across ? across : m->across;
+        p->down = down < m->down ? down : m->down;
     }
     p->number = 0;
     for (int i = 0; i < group->loops; i++) p->number += index[i] * group->spectrum[i];
@@ -134,8 +145,54 @@ static int64_t tiles_of(const weft_pass_group *group, int i, const part *p) {
     return p->last && group->last_tiles > 0 ? group->last_tiles : group->pass[i].tiles;
 }
 
+/* Copies matrices first..end-1 into the buffer, run by run. */
+static void fill_matrices(const weft_pass_group *group, const part *p, int64_t first, int64_t end) {
+    const weft_pass_group_matrices *m = &group->matrices;
+    const int64_t element = weft_complex_bytes(group->kernels), stride = group->in.whole.row_stride;
+    for (int64_t i = first; i < end; i++)
+        for (int64_t k = 0; k < p->down; k++) {
+            const char *run = (const char *)p->in[0] + i * stride + k * m->in_stride;
+            for (int64_t b = 0; b < p->across * element; b += CACHE_LINE)
+                __builtin_prefetch(run + ROWS_AHEAD * stride + b);
+            group->kernels->copy(run,
+                                 p->array[WEFT_PASS_GROUP_BUFFER] + i * group->fill.buffer_stride +
+                                     k * m->across * element,
+                                 p->across * element, false);
+        }
+}
+
+/* Copies numbers of so many bytes, 8 or 16, that lie `stride` numbers from each other. */
+static void gather(const char *from, int64_t stride, char *to, int64_t count, int64_t element) {
+    if (element == 16)
+        for (int64_t i = 0; i < count; i++) memcpy(to + i * 16, from + i * stride * 16, 16);
+    else
+        for (int64_t i = 0; i < count; i++) memcpy(to + i * 8, from + i * stride * 8, 8);
+}
+
+static void flush_matrices(const weft_pass_group *group, const part *p, int64_t first,
+                           int64_t end) {
+    const weft_pass_group_matrices *m = &group->matrices;
+    const int64_t element = weft_complex_bytes(group->kernels);
+    const bool plain = !group->past && group->scale == 1;
+    _Alignas(CACHE_LINE) char run[2 * CACHE_LINE];
+    for (int64_t i = first; i < end; i++)
+        for (int64_t k = 0; k < p->across; k++) {
+            char *place = (char *)p->out[0] + i * group->out.whole.row_stride + k * m->out_stride;
+            gather(p->array[WEFT_PASS_GROUP_BUFFER] + i * group->flush.buffer_stride + k * element,
+                   m->across, plain ? place : run, p->down, element);
+            if (!plain)
+                group->kernels->copy_scaled(run, place, p->down * element, group->past,
+                                            group->scale);
+        }
+    if (group->past) group->kernels->fence();
+}
+
 /* Copies rows first..end-1 into the buffer. */
 static void fill(const weft_pass_group *group, const part *p, int64_t first, int64_t end) {
+    if (group->matrices.across > 0) {
+        fill_matrices(group, p, first, end);
+        return;
+    }
     const weft_pass_group_rows *r = &group->fill;
     const int64_t bytes = row_bytes(group, r, p);
     for (int k = 0; k < group->in.pieces && r->rows > 0; k++) {
@@ -154,6 +211,10 @@ static void fill(const weft_pass_group *group, const part *p, int64_t first, int
 }
 
 static void flush(const weft_pass_group *group, const part *p, int64_t first, int64_t end) {
+    if (group->matrices.across > 0) {
+        flush_matrices(group, p, first, end);
+        return;
+    }
     const weft_pass_group_rows *r = &group->flush;
     const int64_t bytes = row_bytes(group, r, p);
     for (int k = 0; k < group->out.pieces && r->rows > 0; k++) {

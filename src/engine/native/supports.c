@@ -26,14 +26,35 @@ int weft_native_in_order(const weft_transform *t, int i) {
     return inverse ? i : t->dims - 1 - i;
 }
 
+static const weft_piece *largest(const weft_pieces *pieces) {
+    const weft_piece *found = pieces->count > 0 ? &pieces->piece[0] : NULL;
+    for (int k = 1; k < pieces->count; k++)
+        if (pieces->piece[k].n > found->n) found = &pieces->piece[k];
+    return found;
+}
+
+weft_transform weft_native_by_largest_pieces(const weft_transform *transform) {
+    weft_transform t = *transform;
+    const weft_piece *in = largest(&t.in_pieces), *out = largest(&t.out_pieces);
+    for (int i = 0; i < t.loops; i++) {
+        if (in) t.loop[i].in_stride = in->loop_stride[i];
+        if (out) t.loop[i].out_stride = out->loop_stride[i];
+    }
+    for (int d = 0; d < t.dims; d++) {
+        if (in) t.dim[d].in_stride = in->dim_stride[d];
+        if (out) t.dim[d].out_stride = out->dim_stride[d];
+    }
+    return t;
+}
+
 /* Whether neighbours in memory, on either side, are in different planes of the last two dimensions:
  * lines of as many planes are then better done side by side, one dimension after the other. That
- * needs arrays on both sides, and an input that may be overwritten where complex lines become real
- * ones. However few indices a loop has, its stride decides, so that a tile of the loop, down to one
- * index, is done as the whole loop is. */
-static bool lies_across_planes(const weft_transform *t) {
-    const bool keeps = t->kind == WEFT_TRANSFORM_C2R && !t->destroy_input;
-    if (keeps || t->in_pieces.count > 0 || t->out_pieces.count > 0) return false;
+ * needs an input that may be overwritten where complex lines become real ones. However few indices
+ * a loop has, its stride decides, so that a tile of the loop, down to one index, is done as the
+ * whole loop is. */
+static bool lies_across_planes(const weft_transform *transform) {
+    const weft_transform strides = weft_native_by_largest_pieces(transform), *t = &strides;
+    if (t->kind == WEFT_TRANSFORM_C2R && !t->destroy_input && t->in_pieces.count == 0) return false;
     for (int i = 0; i < t->loops + t->dims - 2; i++) {
         const weft_dimension *d = i < t->loops ? &t->loop[i] : &t->dim[i - t->loops];
         const bool several = i < t->loops || d->n > 1;
@@ -80,12 +101,15 @@ bool weft_native_stays_in_cache(const weft_transform *t) {
 }
 
 /* An input can be taken in pieces along the dimension that is transformed first, and an output
- * along the one that is transformed last, if the whole transform is one pass group. */
-static bool takes(const weft_transform *t, const weft_pieces *pieces, int place) {
-    bool one_group = t->dims == 1 || (t->dims == 2 && weft_native_plane_fits(t));
-    return pieces->count == 0 || (one_group && !t->in_place && pieces->count <= WEFT_MAX_PIECES &&
-                                  weft_native_in_order(t, place) == pieces->dim &&
-                                  t->dim[pieces->dim].n <= WEFT_NATIVE_LONGEST_TILE);
+ * along the one that is transformed last. Where there are several pass groups, those between the
+ * first and the last need an array: the output, or the input from complex to real. */
+static bool takes(const weft_transform *t, const weft_pieces *pieces, bool output) {
+    const bool one_group = t->dims == 1 || (t->dims == 2 && weft_native_plane_fits(t));
+    const bool has_array = !output && t->kind != WEFT_TRANSFORM_C2R && t->out_pieces.count == 0;
+    return pieces->count == 0 ||
+           ((one_group || has_array) && !t->in_place && pieces->count <= WEFT_MAX_PIECES &&
+            weft_native_in_order(t, output ? t->dims - 1 : 0) == pieces->dim &&
+            t->dim[pieces->dim].n <= WEFT_NATIVE_LONGEST_TILE);
 }
 
 /* Pieces are read at their addresses, so the CPU must be able to dereference device memory. */
@@ -93,32 +117,11 @@ static weft_status supports_pieces(const weft_transform *t, const weft_device_op
     const weft_pieces *in = &t->in_pieces, *out = &t->out_pieces;
     const bool none = in->count == 0 && out->count == 0;
     if (none || (device->host_addressable && !weft_transform_has_real_pieces(t) &&
-                 takes(t, in, 0) && takes(t, out, t->dims - 1)))
+                 takes(t, in, false) && takes(t, out, true)))
         return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_UNSUPPORTED,
                      "native engine: a transform of %d dimensions from %d pieces to %d", t->dims,
                      in->count, out->count);
-}
-
-static const weft_piece *largest(const weft_pieces *pieces) {
-    const weft_piece *found = pieces->count > 0 ? &pieces->piece[0] : NULL;
-    for (int k = 1; k < pieces->count; k++)
-        if (pieces->piece[k].n > found->n) found = &pieces->piece[k];
-    return found;
-}
-
-weft_transform weft_native_by_largest_pieces(const weft_transform *transform) {
-    weft_transform t = *transform;
-    const weft_piece *in = largest(&t.in_pieces), *out = largest(&t.out_pieces);
-    for (int i = 0; i < t.loops; i++) {
-        if (in) t.loop[i].in_stride = in->loop_stride[i];
-        if (out) t.loop[i].out_stride = out->loop_stride[i];
-    }
-    for (int d = 0; d < t.dims; d++) {
-        if (in) t.dim[d].in_stride = in->dim_stride[d];
-        if (out) t.dim[d].out_stride = out->dim_stride[d];
-    }
-    return t;
 }
 
 int64_t weft_native_complex_extent(const weft_transform *t, int d) {
