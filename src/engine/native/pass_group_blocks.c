@@ -81,20 +81,25 @@ static bool lies_far_apart(const weft_pass_request *r, int64_t stride) {
            r->dim.n * distance > 4 * (int64_t)weft_topology_get()->l2;
 }
 
-/* Where points are contiguous in the input, tiles store whole cache lines past the caches, if rows
- * begin at one, which is as fast. */
+/* A tile would load or store each number of its own where other lines are neighbours on either
+ * side, so blocks pay there at any stride, if their runs fill cache lines and there are enough of
+ * them. Where points are contiguous in the input, tiles store whole cache lines past the caches, if
+ * rows begin at one, which is as fast as blocks. All as measured on a Xeon. */
 bool weft_pass_group_wants_blocks(const weft_pass_request *r) {
+    enum { FEW_POINTS = 5, FEW_NUMBERS = 4096 };
     const neighbours beside = find_neighbours(r);
     const bool far_in = lies_far_apart(r, r->dim.in_stride),
                far_out = lies_far_apart(r, r->dim.out_stride);
     const int64_t element = weft_complex_bytes(r->kernels);
     if (!weft_pass_group_has_blocks(r)) return false;
     if (beside.in == beside.out) return far_in && r->loop[beside.in].n * element >= NARROW_BYTES;
-    if (beside.in >= 0 && beside.out >= 0)
-        return far_in && far_out && r->loop[beside.in].n * element >= WEFT_CACHE_LINE &&
-               r->loop[beside.out].n * element >= WEFT_CACHE_LINE;
-    if (beside.in >= 0) return far_in && r->dim.out_stride == 1;
-    return far_out && r->dim.in_stride == 1 && r->dim.out_stride * element % WEFT_CACHE_LINE != 0;
+    if (beside.out < 0) return far_in && r->dim.out_stride == 1;
+    if (beside.in < 0)
+        return far_out && r->dim.in_stride == 1 &&
+               r->dim.out_stride * element % WEFT_CACHE_LINE != 0;
+    const int64_t across = r->loop[beside.in].n, down = r->loop[beside.out].n;
+    return across * element >= WEFT_CACHE_LINE && down * element >= WEFT_CACHE_LINE &&
+           r->dim.n >= FEW_POINTS && across * down * r->dim.n >= FEW_NUMBERS;
 }
 
 /* ---- the same neighbours on both sides ---- */
