@@ -24,8 +24,8 @@ typedef struct block_case {
     int threads;
 } block_case;
 
-/* Lays out axis order[2] fastest, then order[1] and order[0], with a gap after each row; returns
- * the elements of all. Axis 0 is the line, axis 1 + i loop i. */
+/* Lays out axis order[3] fastest and order[0] slowest, with a gap after each row; returns the
+ * elements of all. Axis 0 is the line, axis 1 + i loop i. */
 static int64_t lay_out_axes(weft_pass_request *r, bool output, const int *order) {
     int64_t stride = 1;
     for (int i = 3; i >= 0; i--) {
@@ -57,12 +57,14 @@ static block_case random_case(neighbours kind) {
                  {.n = random_between(1, kind == OTHERS ? 40 : 5)},
                  {.n = random_between(1, 2)}},
         .cache = 1 << 20};
-    const int *across = both[random_between(0, 2)];
+    const int which = (int)random_between(0, 2), other = (int)random_between(0, 2);
     c.in_elements =
-        lay_out_axes(&c.request, false, kind == OUTPUT ? contiguous[random_between(0, 2)] : across);
-    if (kind != BOTH) across = kind == INPUT ? contiguous[random_between(0, 2)] : across;
-    if (kind == OTHERS) across = others[random_between(0, 2)];
-    c.out_elements = lay_out_axes(&c.request, true, across);
+        lay_out_axes(&c.request, false, kind == OUTPUT ? contiguous[which] : both[which]);
+    c.out_elements = lay_out_axes(&c.request, true,
+                                  kind == BOTH     ? both[which]
+                                  : kind == OUTPUT ? both[other]
+                                  : kind == INPUT  ? contiguous[other]
+                                                   : others[other]);
     return c;
 }
 

@@ -11,7 +11,11 @@
 #include "engine/native/root_table.h"
 #include "engine/scratch.h"
 
-enum { WEFT_PASS_GROUP_PASSES = 3, WEFT_MAX_PIECES = 64 };
+enum {
+    WEFT_PASS_GROUP_PASSES = 3,
+    WEFT_MAX_PIECES = 64,
+    WEFT_PASS_GROUP_RUN = 128 /* most bytes that are stored at a time where rows are transposed */
+};
 
 typedef enum weft_pass_group_array {
     WEFT_PASS_GROUP_IN,
@@ -50,13 +54,13 @@ typedef struct weft_pass_group_rows {
     int64_t bytes, buffer_stride;
 } weft_pass_group_rows;
 
-/* Rows of a block of which other lines are neighbours in IN than in OUT: a row is a matrix of
- * `down` runs of `across` numbers, contiguous in IN, and is transposed on its way to OUT. */
-typedef struct weft_pass_group_matrices {
+/* Blocks of which other lines are neighbours in IN than in OUT: a row is a matrix of `down` runs of
+ * `across` numbers, contiguous in IN, which is transposed on its way to OUT. */
+typedef struct weft_pass_group_transposed {
     int64_t across, down;             /* lines of a block; 0: rows are the same on both sides */
     int64_t lines_across, lines_down; /* of all blocks: loops 0 and 1 */
     int64_t in_stride, out_stride;    /* bytes from run to run, of `across` and of `down` numbers */
-} weft_pass_group_matrices;
+} weft_pass_group_transposed;
 
 typedef struct weft_pass_group {
     const weft_kernels *kernels;
@@ -67,7 +71,7 @@ typedef struct weft_pass_group {
     struct weft_line_convolution *convolution; /* replaces the passes; or NULL */
     weft_matrix *matrix;                       /* whose two steps are the passes; or NULL */
     weft_pass_group_rows fill, flush;          /* IN to BUFFER, BUFFER to OUT */
-    weft_pass_group_matrices matrices;         /* of `fill` and `flush` */
+    weft_pass_group_transposed transposed;     /* what `fill` and `flush` do with rows */
     bool direct;                               /* one pass from IN to OUT, and nothing else */
     bool past;                                 /* `flush` stores past the caches */
     double scale; /* of the results as they are stored: see weft_pass_group_scale */
@@ -89,8 +93,8 @@ weft_status weft_pass_group_create_pass(const weft_pass_request *request, weft_p
 
 /* Makes a group of one pass over blocks of lines that are neighbours in memory, in the input, in
  * the output, or in both, where they may be the same lines or others. Each side that has neighbours
- * is copied into a buffer in the cache, or from it. Where the points of a line have a large stride,
- * memory is then read and written in long runs. weft_pass_group_has_blocks says whether there are
+ * is copied into a buffer in the cache, or from it, so that memory is read and written in long
+ * runs. weft_pass_group_has_blocks says whether there are
  * such blocks, and weft_pass_group_wants_blocks whether they pay. weft_pass_group_takes_blocks says
  * whether lines of n points can be done so that are neighbours on both sides. */
 bool weft_pass_group_has_blocks(const weft_pass_request *request);

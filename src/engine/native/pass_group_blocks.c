@@ -1,7 +1,7 @@
 /*
- * Makes pass groups of one pass over blocks of lines that stay in the cache, where the points of a
- * line lie far apart: rows of neighbouring lines are copied into a buffer, or out of it, in long
- * runs, where a tile would load or store a few numbers of each row.
+ * Makes pass groups of one pass over blocks of lines that stay in the cache: rows of lines that are
+ * neighbours in memory are copied into a buffer, or out of it, in long runs, where a tile would
+ * load or store a few numbers of each row.
  */
 #include "engine/native/pass_group_parts.h"
 
@@ -15,7 +15,6 @@
 enum {
     BLOCK_BYTES = 1024,     /* of a row of a block */
     NARROW_BYTES = 512,     /* of a row of a block of very many rows */
-    RUN_BYTES = 128,        /* of what is stored at a time where rows are transposed */
     LARGE_STRIDE = 1 << 13, /* least bytes from point to point for which blocks pay */
 };
 
@@ -59,10 +58,6 @@ static int64_t lines_of_one_side(const weft_pass_request *r, int64_t lines) {
     return width * element >= NARROW_BYTES / 2 ? width : 0;
 }
 
-static bool is_plain(const weft_pass_request *r) {
-    return r->in.count == 0 && r->out.count == 0 && r->in_stored == 0 && r->out_stored == 0;
-}
-
 bool weft_pass_group_has_blocks(const weft_pass_request *r) {
     const neighbours beside = find_neighbours(r);
     const bool in = beside.in >= 0, out = beside.out >= 0;
@@ -70,7 +65,8 @@ bool weft_pass_group_has_blocks(const weft_pass_request *r) {
         return false;
     if (beside.in == beside.out) return true;
     if (r->spectrum.count > 0) return false;
-    if (in && out) return is_plain(r);
+    if (in && out)
+        return r->in.count == 0 && r->out.count == 0 && r->in_stored == 0 && r->out_stored == 0;
     return lines_of_one_side(r, r->loop[in ? beside.in : beside.out].n) > 0;
 }
 
@@ -100,6 +96,51 @@ bool weft_pass_group_wants_blocks(const weft_pass_request *r) {
     const int64_t across = r->loop[beside.in].n, down = r->loop[beside.out].n;
     return across * element >= WEFT_CACHE_LINE && down * element >= WEFT_CACHE_LINE &&
            r->dim.n >= FEW_POINTS && across * down * r->dim.n >= FEW_NUMBERS;
+}
+
+/* ---- what all blocks have ---- */
+
+/* Distance of the rows of the buffer, in complex numbers: a cache line more than they hold, so that
+ * they do not compete for the same sets of the cache. */
+static int64_t row_stride(const weft_pass_request *r, int64_t lines) {
+    return lines + WEFT_CACHE_LINE / weft_complex_bytes(r->kernels);
+}
+
+static weft_pass_group_rows rows_of(const weft_pass_request *r, int64_t lines) {
+    const int64_t element = weft_complex_bytes(r->kernels);
+    return (weft_pass_group_rows){.rows = r->dim.n,
+                                  .bytes = lines * element,
+                                  .buffer_stride = row_stride(r, lines) * element};
+}
+
+/* Begins a group of one pass over blocks of so many lines, with the loops of `parts` over them. */
+static weft_status begin_group(const weft_pass_request *parts, int64_t lines,
+                               weft_pass_group *group, size_t *bytes) {
+    const weft_pass_group_rows rows = rows_of(parts, lines);
+    memset(group, 0, sizeof *group);
+    group->kernels = parts->kernels;
+    group->passes = 1;
+    group->buffer_bytes = (size_t)(rows.rows * rows.buffer_stride);
+    return weft_pass_group_loop_over_parts(group, parts, bytes);
+}
+
+/* Makes the pass over a block that is copied into the buffer and back. */
+static weft_status create_in_buffer(const weft_pass_request *r, int64_t lines,
+                                    weft_native_pieces spectrum, weft_pass_group *group,
+                                    size_t *bytes) {
+    const int64_t row = row_stride(r, lines);
+    const weft_pass_request block = {.kernels = r->kernels,
+                                     .kind = WEFT_TRANSFORM_C2C,
+                                     .direction = r->direction,
+                                     .dim = {r->dim.n, row, row},
+                                     .loops = 1,
+                                     .loop = {{lines, 1, 1}},
+                                     .in_stored = r->in_stored,
+                                     .out_stored = r->out_stored,
+                                     .spectrum = spectrum};
+    group->from[0] = group->to[0] = WEFT_PASS_GROUP_BUFFER;
+    group->fill = group->flush = rows_of(r, lines);
+    return weft_native_pass_create(&block, &group->pass[0], bytes);
 }
 
 /* ---- the same neighbours on both sides ---- */
@@ -147,9 +188,8 @@ static int64_t stored_of(const weft_pass_request *r, bool output) {
 
 static weft_status create_on_both_sides(const weft_pass_request *r, int beside,
                                         weft_pass_group *group, size_t *bytes) {
-    const int64_t element = weft_complex_bytes(r->kernels),
+    const int64_t element = weft_complex_bytes(r->kernels), lanes = r->kernels->lanes,
                   width = block_bytes(r->dim.n, r->cache) / element;
-    const int64_t lanes = r->kernels->lanes, row = width + WEFT_CACHE_LINE / element;
     weft_pass_request parts = *r;
     weft_pass_group_pieces in, out, spectrum;
     weft_pass_group_gather(&r->in, &in);
@@ -159,56 +199,36 @@ static weft_status create_on_both_sides(const weft_pass_request *r, int beside,
     parts.out = out.pieces;
     parts.spectrum = spectrum.pieces;
     const int64_t lines = loop_over_blocks(r, beside, width, &parts, &in, &out, &spectrum);
-    memset(group, 0, sizeof *group);
-    group->kernels = r->kernels;
-    WEFT_TRY(weft_pass_group_loop_over_parts(group, &parts, bytes));
+    WEFT_TRY(begin_group(&parts, width, group, bytes));
     weft_pass_group_lay_rows(group, stored_of(r, false), r->dim.in_stride, &parts.in, &group->in);
     weft_pass_group_lay_rows(group, stored_of(r, true), r->dim.out_stride, &parts.out, &group->out);
-    group->buffer_bytes = (size_t)(r->dim.n * row * element);
-    group->fill = group->flush = (weft_pass_group_rows){
-        .rows = r->dim.n, .bytes = width * element, .buffer_stride = row * element};
-    int64_t rest = lines % width;
+    const int64_t rest = lines % width;
     if (rest > 0) {
         group->last_bytes = rest * element;
         group->last_tiles = (rest + lanes - 1) / lanes;
     }
-    weft_pass_request block = {.kernels = r->kernels,
-                               .kind = WEFT_TRANSFORM_C2C,
-                               .direction = r->direction,
-                               .dim = {r->dim.n, row, row},
-                               .loops = 1,
-                               .loop = {{width, 1, 1}},
-                               .in_stored = r->in_stored,
-                               .out_stored = r->out_stored};
-    if (r->spectrum.count > 0) { /* of a block: a row is one loop */
-        spectrum.piece[0].loop_stride[0] = r->spectrum.piece->loop_stride[beside];
-        block.spectrum = spectrum.pieces;
-    }
-    group->passes = 1;
-    group->from[0] = group->to[0] = WEFT_PASS_GROUP_BUFFER;
-    return weft_native_pass_create(&block, &group->pass[0], bytes);
+    /* Of a block: a row is one loop. */
+    weft_pass_group_set_strides(&r->spectrum, beside, &spectrum, 0);
+    return create_in_buffer(r, width, spectrum.pieces, group, bytes);
 }
 
 /* ---- neighbours on one side, points of a line on the other ---- */
 
 static weft_status create_on_one_side(const weft_pass_request *r, int beside, bool output,
                                       weft_pass_group *group, size_t *bytes) {
-    const int64_t element = weft_complex_bytes(r->kernels);
     const weft_dimension all = r->loop[beside];
-    const int64_t width = lines_of_one_side(r, all.n), row = width + WEFT_CACHE_LINE / element;
+    const int64_t width = lines_of_one_side(r, all.n), row = row_stride(r, width);
+    weft_pass_request parts = *r;
     weft_pass_group_pieces in, out;
     weft_pass_group_gather(&r->in, &in);
     weft_pass_group_gather(&r->out, &out);
     for (int p = 0; p < r->in.count; p++) in.piece[p].loop_stride[beside] *= width;
     for (int p = 0; p < r->out.count; p++) out.piece[p].loop_stride[beside] *= width;
-    weft_pass_request parts = *r;
     parts.in = in.pieces;
     parts.out = out.pieces;
     parts.loop[beside] =
         (weft_dimension){all.n / width, all.in_stride * width, all.out_stride * width};
-    memset(group, 0, sizeof *group);
-    group->kernels = r->kernels;
-    WEFT_TRY(weft_pass_group_loop_over_parts(group, &parts, bytes));
+    WEFT_TRY(begin_group(&parts, width, group, bytes));
     weft_pass_group_set_strides(&r->in, beside, &in, 0);
     weft_pass_group_set_strides(&r->out, beside, &out, 0);
     weft_pass_request block = {.kernels = r->kernels,
@@ -221,20 +241,16 @@ static weft_status create_on_one_side(const weft_pass_request *r, int beside, bo
                                .out = out.pieces,
                                .in_stored = r->in_stored,
                                .out_stored = r->out_stored};
-    group->passes = 1;
     group->from[0] = output ? WEFT_PASS_GROUP_IN : WEFT_PASS_GROUP_BUFFER;
     group->to[0] = output ? WEFT_PASS_GROUP_BUFFER : WEFT_PASS_GROUP_OUT;
-    group->buffer_bytes = (size_t)(r->dim.n * row * element);
-    const weft_pass_group_rows rows = {
-        .rows = r->dim.n, .bytes = width * element, .buffer_stride = row * element};
     if (output) {
-        group->flush = rows;
+        group->flush = rows_of(r, width);
         weft_pass_group_lay_rows(group, stored_of(r, true), r->dim.out_stride, &parts.out,
                                  &group->out);
         block.out.count = 0;
         block.dim.out_stride = row;
     } else {
-        group->fill = rows;
+        group->fill = rows_of(r, width);
         weft_pass_group_lay_rows(group, stored_of(r, false), r->dim.in_stride, &parts.in,
                                  &group->in);
         block.in.count = 0;
@@ -245,46 +261,36 @@ static weft_status create_on_one_side(const weft_pass_request *r, int beside, bo
 
 /* ---- other neighbours on either side ---- */
 
+static int64_t blocks_of(int64_t lines, int64_t width) {
+    return (lines + width - 1) / width;
+}
+
 static weft_status create_transposed(const weft_pass_request *r, neighbours beside,
                                      weft_pass_group *group, size_t *bytes) {
-    const int64_t element = weft_complex_bytes(r->kernels);
+    const int64_t element = weft_complex_bytes(r->kernels), most = WEFT_PASS_GROUP_RUN / element;
     const weft_dimension *across = &r->loop[beside.in], *down = &r->loop[beside.out];
-    const int64_t most = RUN_BYTES / element, of_down = down->n < most ? down->n : most;
-    const int64_t width = block_bytes(r->dim.n, r->cache) / element / of_down;
-    const int64_t of_across = across->n < width ? across->n : width;
-    const int64_t lines = of_across * of_down, row = lines + WEFT_CACHE_LINE / element;
+    const int64_t height = down->n < most ? down->n : most;
+    const int64_t room = block_bytes(r->dim.n, r->cache) / element / height;
+    const int64_t width = across->n < room ? across->n : room;
     weft_pass_request parts = {
         .kernels = r->kernels,
         .kind = r->kind,
+        .dim = r->dim,
         .loops = 2,
-        .loop = {
-            {(across->n + of_across - 1) / of_across, of_across, across->out_stride * of_across},
-            {(down->n + of_down - 1) / of_down, down->in_stride * of_down, of_down}}};
+        .loop = {{blocks_of(across->n, width), width, across->out_stride * width},
+                 {blocks_of(down->n, height), down->in_stride * height, height}}};
     for (int i = 0; i < r->loops; i++)
-        if (&r->loop[i] != across && &r->loop[i] != down) parts.loop[parts.loops++] = r->loop[i];
-    memset(group, 0, sizeof *group);
-    group->kernels = r->kernels;
-    WEFT_TRY(weft_pass_group_loop_over_parts(group, &parts, bytes));
+        if (i != beside.in && i != beside.out) parts.loop[parts.loops++] = r->loop[i];
+    WEFT_TRY(begin_group(&parts, width * height, group, bytes));
     weft_pass_group_lay_rows(group, r->dim.n, r->dim.in_stride, &parts.in, &group->in);
     weft_pass_group_lay_rows(group, r->dim.n, r->dim.out_stride, &parts.out, &group->out);
-    group->matrices = (weft_pass_group_matrices){.across = of_across,
-                                                 .down = of_down,
-                                                 .lines_across = across->n,
-                                                 .lines_down = down->n,
-                                                 .in_stride = down->in_stride * element,
-                                                 .out_stride = across->out_stride * element};
-    group->buffer_bytes = (size_t)(r->dim.n * row * element);
-    group->fill = group->flush = (weft_pass_group_rows){
-        .rows = r->dim.n, .bytes = lines * element, .buffer_stride = row * element};
-    const weft_pass_request block = {.kernels = r->kernels,
-                                     .kind = WEFT_TRANSFORM_C2C,
-                                     .direction = r->direction,
-                                     .dim = {r->dim.n, row, row},
-                                     .loops = 1,
-                                     .loop = {{lines, 1, 1}}};
-    group->passes = 1;
-    group->from[0] = group->to[0] = WEFT_PASS_GROUP_BUFFER;
-    return weft_native_pass_create(&block, &group->pass[0], bytes);
+    group->transposed = (weft_pass_group_transposed){.across = width,
+                                                     .down = height,
+                                                     .lines_across = across->n,
+                                                     .lines_down = down->n,
+                                                     .in_stride = down->in_stride * element,
+                                                     .out_stride = across->out_stride * element};
+    return create_in_buffer(r, width * height, r->spectrum, group, bytes);
 }
 
 weft_status weft_pass_group_create_blocks(const weft_pass_request *r, weft_pass_group *group,

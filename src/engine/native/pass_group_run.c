@@ -48,7 +48,7 @@ typedef struct part {
     int64_t number; /* of a round trip: of the first element in the box of the operators */
     char *scratch;
     bool last;            /* the last part along loop 0 */
-    int64_t across, down; /* lines of the part's matrices; the last ones may have fewer */
+    int64_t across, down; /* transposed: lines of the part; the last ones may have fewer */
 } part;
 
 static int64_t part_offset(const weft_pass_group *group, const weft_pass_group_piece *piece,
@@ -66,7 +66,7 @@ static void find_part(const weft_pass_group *group, int64_t number, const void *
         index[i] = number % group->loop[i];
         number /= group->loop[i];
     }
-    const weft_pass_group_matrices *m = &group->matrices;
+    const weft_pass_group_transposed *m = &group->transposed;
     if (m->across > 0) {
         const int64_t across = m->lines_across - index[0] * m->across,
                       down = m->lines_down - index[1] * m->down;
@@ -145,9 +145,9 @@ static int64_t tiles_of(const weft_pass_group *group, int i, const part *p) {
     return p->last && group->last_tiles > 0 ? group->last_tiles : group->pass[i].tiles;
 }
 
-/* Copies matrices first..end-1 into the buffer, run by run. */
-static void fill_matrices(const weft_pass_group *group, const part *p, int64_t first, int64_t end) {
-    const weft_pass_group_matrices *m = &group->matrices;
+/* Copies rows first..end-1 into the buffer, run by run. */
+static void fill_in_runs(const weft_pass_group *group, const part *p, int64_t first, int64_t end) {
+    const weft_pass_group_transposed *m = &group->transposed;
     const int64_t element = weft_complex_bytes(group->kernels), stride = group->in.whole.row_stride;
     for (int64_t i = first; i < end; i++)
         for (int64_t k = 0; k < p->down; k++) {
@@ -161,25 +161,28 @@ static void fill_matrices(const weft_pass_group *group, const part *p, int64_t f
         }
 }
 
-/* Copies numbers of so many bytes, 8 or 16, that lie `stride` numbers from each other. */
-static void gather(const char *from, int64_t stride, char *to, int64_t count, int64_t element) {
+/* Copies numbers of so many bytes, 8 or 16, that lie `stride` numbers from each other, together. */
+static void take_column(const char *from, int64_t stride, char *to, int64_t count,
+                        int64_t element) {
     if (element == 16)
         for (int64_t i = 0; i < count; i++) memcpy(to + i * 16, from + i * stride * 16, 16);
     else
         for (int64_t i = 0; i < count; i++) memcpy(to + i * 8, from + i * stride * 8, 8);
 }
 
-static void flush_matrices(const weft_pass_group *group, const part *p, int64_t first,
-                           int64_t end) {
-    const weft_pass_group_matrices *m = &group->matrices;
+/* Copies rows first..end-1 out of the buffer, column by column. */
+static void flush_transposed(const weft_pass_group *group, const part *p, int64_t first,
+                             int64_t end) {
+    const weft_pass_group_transposed *m = &group->transposed;
     const int64_t element = weft_complex_bytes(group->kernels);
     const bool plain = !group->past && group->scale == 1;
-    _Alignas(CACHE_LINE) char run[2 * CACHE_LINE];
+    _Alignas(CACHE_LINE) char run[WEFT_PASS_GROUP_RUN];
     for (int64_t i = first; i < end; i++)
         for (int64_t k = 0; k < p->across; k++) {
             char *place = (char *)p->out[0] + i * group->out.whole.row_stride + k * m->out_stride;
-            gather(p->array[WEFT_PASS_GROUP_BUFFER] + i * group->flush.buffer_stride + k * element,
-                   m->across, plain ? place : run, p->down, element);
+            take_column(p->array[WEFT_PASS_GROUP_BUFFER] + i * group->flush.buffer_stride +
+                            k * element,
+                        m->across, plain ? place : run, p->down, element);
             if (!plain)
                 group->kernels->copy_scaled(run, place, p->down * element, group->past,
                                             group->scale);
@@ -189,8 +192,8 @@ static void flush_matrices(const weft_pass_group *group, const part *p, int64_t 
 
 /* Copies rows first..end-1 into the buffer. */
 static void fill(const weft_pass_group *group, const part *p, int64_t first, int64_t end) {
-    if (group->matrices.across > 0) {
-        fill_matrices(group, p, first, end);
+    if (group->transposed.across > 0) {
+        fill_in_runs(group, p, first, end);
         return;
     }
     const weft_pass_group_rows *r = &group->fill;
@@ -211,8 +214,8 @@ static void fill(const weft_pass_group *group, const part *p, int64_t first, int
 }
 
 static void flush(const weft_pass_group *group, const part *p, int64_t first, int64_t end) {
-    if (group->matrices.across > 0) {
-        flush_matrices(group, p, first, end);
+    if (group->transposed.across > 0) {
+        flush_transposed(group, p, first, end);
         return;
     }
     const weft_pass_group_rows *r = &group->flush;
