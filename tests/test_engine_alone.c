@@ -5,7 +5,7 @@
  * of the whole, and no line may leave traces in another.
  */
 #include "engine/native/dispatch.h"
-#include "engine/native/pass.h"
+#include "engine/native/solver.h"
 
 #include "test_engine.h"
 
@@ -129,7 +129,7 @@ static bool is_done_alone(const line_case *c, weft_precision precision, int64_t 
                                        .dim = {n, 1, 1},
                                        .in_batch = true,
                                        .alone = known};
-    return weft_native_pass_takes_alone(&request);
+    return weft_native_takes_alone(&request);
 }
 
 static void fill_numbers_of(void *array, int count, weft_precision precision) {
@@ -332,7 +332,7 @@ static void blocks_stored_past_the_caches_have_the_same_bits(void **state) {
                 free(room);
             }
             assert_memory_equal(out[0], out[1], sizeof out[0]);
-            blocks += pass.solver == WEFT_PASS_ALONE && pass.adjoining > 0;
+            blocks += pass.solver == &weft_solver_alone && pass.adjoining > 0;
             weft_native_pass_release(&pass);
         }
     if (is_wide()) assert_true(blocks > 100);

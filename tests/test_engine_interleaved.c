@@ -5,7 +5,7 @@
  * and not.
  */
 #include "engine/native/dispatch.h"
-#include "engine/native/pass.h"
+#include "engine/native/solver.h"
 
 #include "test_engine.h"
 
@@ -89,7 +89,7 @@ static bool is_interleaved(const weft_transform *t) {
     weft_native_pass pass;
     size_t bytes = 0;
     assert_int_equal(weft_native_pass_create(&request, &pass, &bytes), WEFT_SUCCESS);
-    const bool interleaved = pass.interleaved.width > 0;
+    const bool interleaved = pass.solver == &weft_solver_interleaved;
     weft_native_pass_release(&pass);
     return interleaved;
 }
@@ -128,7 +128,7 @@ static void columns_and_rows_have_the_bits_of_tiles(void **state) {
         const bool in_place = random_between(0, 1) != 0;
         const lines_case c = random_case(in_place);
         const weft_transform t = transform_of(&c, in_place);
-        if (weft_native_pass_takes_matrices(weft_native_kernels(t.precision), t.kind, &t.dim[0]))
+        if (weft_native_takes_matrices(weft_native_kernels(t.precision), t.kind, &t.dim[0]))
             continue; /* whose rows have other bits */
         check_case(engine, &t);
         interleaved[c.step[0] == 1] += is_interleaved(&t);

@@ -2,69 +2,28 @@
 #include "engine/native/describe.h"
 
 #include "engine/native/convolution.h"
-#include "engine/native/lone_chirp.h"
+#include "engine/native/solver.h"
 
-static void write_stages(const weft_stages *s, FILE *stream) {
+void weft_native_print_stages(const weft_stages *s, FILE *stream) {
     for (int i = 0; i < s->count; i++)
         fprintf(stream, "%s%d", i == 0 ? "radices " : " x ", s->stage[i].codelet->radix);
     if (s->count == 0) fputs("as they are", stream);
 }
 
 /* Lines of a tile. */
-static void write_line(const weft_line *line, FILE *stream) {
+void weft_native_print_line(const weft_line *line, FILE *stream) {
     if (line->method != WEFT_LINE_STAGES)
         fprintf(stream, "%s convolution of %lld points, ",
                 line->method == WEFT_LINE_RADER ? "Rader's" : "Bluestein's",
                 (long long)line->stages.n);
-    write_stages(&line->stages, stream);
+    weft_native_print_stages(&line->stages, stream);
 }
 
-static void write_lone(const weft_lone *lone, FILE *stream) {
-    if (lone->chirp) {
-        lone = &lone->chirp->line;
-        fprintf(stream, "Bluestein's convolution of %lld points, ", (long long)lone->n);
-    }
-    for (int i = 0; i < lone->count; i++)
-        fprintf(stream, "%s%d", i == 0 ? "radices " : " x ", lone->stage[i].codelet->radix);
-    if (lone->count > 0)
-        fputs(lone->interleaved ? ", numbers interleaved" : ", numbers split", stream);
-    else
-        fputs(lone->line ? "one codelet" : "as they are", stream);
-}
-
-static void write_matrix(const weft_matrix *matrix, FILE *stream) {
+void weft_native_print_matrix(const weft_matrix *matrix, FILE *stream) {
     fprintf(stream, "of %lld x %lld points, ", (long long)matrix->n1, (long long)matrix->n2);
-    write_stages(&matrix->columns, stream);
+    weft_native_print_stages(&matrix->columns, stream);
     fputs(" and ", stream);
-    write_stages(&matrix->rows, stream);
-}
-
-static void write_solver(const weft_native_pass *pass, FILE *stream) {
-    switch (pass->solver) {
-    case WEFT_PASS_ALONE:
-        fputs("one by one, ", stream);
-        if (pass->real_line)
-            fputs("one codelet", stream);
-        else
-            write_lone(&pass->lone, stream);
-        return;
-    case WEFT_PASS_CODELET:
-        fputs("from array to array, one codelet", stream);
-        return;
-    case WEFT_PASS_MATRIX:
-        fprintf(stream, "%sas matrices ",
-                pass->kind == WEFT_TRANSFORM_C2C ? "one by one, " : "in tiles, or one by one ");
-        write_matrix(&pass->matrix, stream);
-        return;
-    case WEFT_PASS_TILES:
-        break;
-    }
-    if (pass->interleaved.width > 0)
-        fprintf(stream, "as %s on interleaved numbers, ",
-                pass->interleaved.rows ? "rows" : "columns");
-    else
-        fputs("in tiles, ", stream);
-    write_line(&pass->line, stream);
+    weft_native_print_stages(&matrix->rows, stream);
 }
 
 static void write_count(int64_t count, const char *what, FILE *stream) {
@@ -78,7 +37,7 @@ static void write_pass(const weft_native_pass *pass, FILE *stream) {
     if (pass->halved && !pass->real_line)
         fprintf(stream, " as %lld complex ones", (long long)pass->line.n);
     fputs(pass->back ? " both ways " : " ", stream);
-    write_solver(pass, stream);
+    pass->solver->print(pass, stream);
     fputc('\n', stream);
 }
 
@@ -98,7 +57,7 @@ void weft_native_describe_group(const weft_pass_group *group, FILE *stream) {
         write_count(group->parts, "line", stream);
         fprintf(stream, " of %lld points as a matrix ",
                 (long long)(group->matrix->n1 * group->matrix->n2));
-        write_matrix(group->matrix, stream);
+        weft_native_print_matrix(group->matrix, stream);
         fputc('\n', stream);
         return;
     }
@@ -120,6 +79,6 @@ void weft_native_describe_r2r(const weft_r2r_pass *pass, FILE *stream) {
         return;
     }
     fputs("in tiles, ", stream);
-    write_line(&pass->transform, stream);
+    weft_native_print_line(&pass->transform, stream);
     fputc('\n', stream);
 }

@@ -10,6 +10,7 @@
 #include "engine/native/number.h"
 #include "engine/native/pass_group.h"
 #include "engine/native/r2r_pass.h"
+#include "engine/native/solver.h"
 #include "engine/native/supports.h"
 #include "engine/native/tuning.h"
 #include "engine/smooth.h"
@@ -164,7 +165,7 @@ static bool has_neighbours(const weft_pass_request *r) {
  * factor of the length is large. The only line of a transform may be a little longer, since it
  * needs no tile. */
 static bool is_long(const weft_pass_request *r) {
-    if (r->dim.n <= LONGEST_ALONE && weft_native_pass_takes_alone(r)) return false;
+    if (r->dim.n <= LONGEST_ALONE && weft_native_takes_alone(r)) return false;
     return r->dim.n > (has_neighbours(r) ? LONGEST_ACROSS : WEFT_NATIVE_LONGEST_TILE);
 }
 
@@ -311,7 +312,7 @@ static void find_lines(weft_engine_plan *plan) {
     const bool plain = !pass->in.operated && !pass->out.operated &&
                        weft_native_side_is_whole(&pass->in) &&
                        weft_native_side_is_whole(&pass->out);
-    if (!whole || !plain || pass->solver != WEFT_PASS_ALONE || pass->back) return;
+    if (!whole || !plain || pass->solver != &weft_solver_alone || pass->back) return;
     const bool codelet = pass->kind == WEFT_TRANSFORM_C2C
                              ? pass->lone.line && pass->lone.line->lines
                              : pass->real_line != NULL;

@@ -78,23 +78,25 @@ typedef struct weft_pass_request {
 
 typedef struct weft_native_pass weft_native_pass;
 
-/* How lines are transformed: the solver of a pass. */
-typedef enum weft_pass_solver {
-    WEFT_PASS_TILES,
-    WEFT_PASS_CODELET, /* contiguous lines, from array to array by a codelet of tiles, or, where
-                          operators or the like are in the way, in tiles */
-    WEFT_PASS_MATRIX, /* contiguous lines one by one, as matrices; real ones only where a tile would
-                         be half empty */
-    WEFT_PASS_ALONE   /* contiguous lines one by one, their own points in the lanes */
-} weft_pass_solver;
+typedef struct weft_solver weft_solver; /* solver.h */
+
+enum { WEFT_PASS_SOLVERS = 4 };
+
+/* Transforms one contiguous complex line, and stores results times `scale`, past the caches with
+ * `past`. The line at `next`, if any, will be transformed next. */
+typedef void weft_line_transform(const weft_native_pass *pass, const void *x, void *y, void *room,
+                                 bool past, double scale, const void *next);
 
 struct weft_native_pass {
     const weft_kernels *kernels;
     weft_transform_kind kind;
     int64_t n;
     bool halved; /* pairs of real points are taken as n/2 complex points */
-    weft_line line;
-    void *roots;                       /* roots of unity of order n, where halved */
+    int solvers; /* that are planned, in order of preference */
+    const weft_solver *planned[WEFT_PASS_SOLVERS];
+    const weft_solver *solver;         /* the first of them that is ready */
+    weft_line line;                    /* of n points, or of n / 2 where halved */
+    void *roots;                       /* roots of unity of order n, where halved; or NULL */
     int32_t *load_row;                 /* tile rows of the points that are loaded ... */
     int32_t *store_row;                /* ... and stored */
     int32_t *result_of;                /* the number of the result that is stored as point k */
@@ -103,15 +105,15 @@ struct weft_native_pass {
     int64_t loop[WEFT_PASS_LOOPS];
     bool by_loop; /* tiles do not go beyond loop 0, since a side is across */
     int64_t lines, tiles;
-    weft_native_tile *tile; /* all tiles, where they are few and lie within loop 0; or NULL */
-    weft_pass_solver solver;
-    bool inverse;
-    int real_codelet;             /* CODELET: its number, of real lines */
-    weft_matrix matrix;           /* MATRIX */
-    weft_lone lone;               /* ALONE */
-    weft_interleaved interleaved; /* what takes the place of tiles where nothing is in the way; of
-                                     width 0 where there is none */
-    const weft_lone_line *real_line; /* of real lines that are one codelet; else NULL */
+    weft_native_tile *tile;       /* all tiles, where they are few and lie within loop 0; or NULL */
+    bool inverse;                 /* lines of one codelet of tiles */
+    int real_codelet;             /* number of a codelet of real lines */
+    weft_interleaved interleaved; /* of width 0 where there are no such vectors */
+    weft_matrix matrix;           /* of a line, one by one */
+    weft_lone lone;               /* one by one as well */
+    const weft_lone_line *real_line; /* real lines that are one codelet; else NULL */
+    weft_line_transform *transform;  /* of one complex line, one by one ... */
+    size_t line_room;                /* ... and the bytes of scratch memory that it takes */
     weft_native_side in, out;
     int64_t adjoining; /* bytes of a short line as it is stored, if the next one begins at its
                           end; else 0 */
@@ -131,26 +133,33 @@ typedef struct weft_native_return {
 } weft_native_return;
 
 /* A request with a spectrum is for a round trip, whose kind and direction are those of its first
- * half. It must not be one that weft_native_pass_takes_matrices. */
+ * half. It must not be one that weft_native_takes_matrices. */
 weft_status weft_native_pass_create(const weft_pass_request *request, weft_native_pass *pass,
                                     size_t *bytes);
+void weft_native_pass_release(weft_native_pass *pass);
+
+/* Chooses the solver, again after `stream`, `scale`, `twiddles` or operators have been set. */
+void weft_native_pass_choose(weft_native_pass *pass);
+
+/* Makes the roots of unity of real lines, if they are not there. Returns false when out of
+ * memory. */
+bool weft_native_pass_make_roots(weft_native_pass *pass, size_t *bytes);
 
 /* Whether all points of a line lie in memory. */
 static inline bool weft_native_side_is_whole(const weft_native_side *side) {
     return side->stored == side->points;
 }
 
-/* Whether a request is met without tiles: lines are contiguous on both sides and are transformed
- * one by one, with their own points in the lanes. The only line of a transform, which would fill
- * one lane of a tile, always is; lines of a batch are where the request allows it and it is faster,
- * however many they are, lest bits depend on how a batch is parted. */
-bool weft_native_pass_takes_alone(const weft_pass_request *request);
+/* Whether results are scaled by a number of the kernels' precision. */
+static inline bool weft_native_pass_scales_exactly(const weft_native_pass *pass) {
+    return pass->kernels->real_bytes == sizeof(double) || (double)(float)pass->scale == pass->scale;
+}
 
-/* Whether contiguous lines are transformed one by one, as matrices, where a tile is not full. */
-bool weft_native_pass_takes_matrices(const weft_kernels *kernels, weft_transform_kind kind,
-                                     const weft_dimension *dim);
-
-void weft_native_pass_release(weft_native_pass *pass);
+/* Whether nothing is done to lines but to transform and to scale them. */
+static inline bool weft_native_pass_is_plain(const weft_native_pass *pass) {
+    return !pass->twiddles && !pass->in.operated && !pass->out.operated &&
+           weft_native_pass_scales_exactly(pass);
+}
 
 /* Bytes of a thread's scratch memory. */
 size_t weft_native_pass_scratch(const weft_native_pass *pass);
@@ -164,17 +173,9 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
 /* Whether all rows, or lines, that are stored begin at a cache line. */
 bool weft_native_pass_aligned(const weft_native_pass *pass, void *const *out);
 
-/* Transforms lines first..end-1, each as a matrix or alone (pass_lines.c), with `room` as scratch
- * memory. `number` is that of weft_native_pass_run. */
-void weft_native_lines_run(const weft_native_pass *pass, const void *const *in, void *const *out,
-                           void *room, int64_t number, int64_t first, int64_t end);
-size_t weft_native_lines_room(const weft_native_pass *pass);
-
-/* Transforms all lines of a pass along one loop, whose lines are one codelet each and are loaded
- * and stored where they lie. */
+/* Of passes that transform lines alone: all lines along one loop, which are one codelet each and
+ * are loaded and stored where they lie; and one line, from `in` to `out`, neither in pieces. */
 void weft_native_row_run(const weft_native_pass *pass, const void *in, void *out);
-
-/* Transforms the line at `in` to `out`, neither of which is in pieces. */
 void weft_native_line_run(const weft_native_pass *pass, const void *in, void *out, void *room);
 
 #endif

@@ -38,10 +38,16 @@ static weft_native_pass *last_half(weft_native_pass *pass) {
     return pass->back ? &pass->back->pass : pass;
 }
 
+/* What is set may be in the way of a solver. */
+static void choose_solvers(weft_pass_group *group) {
+    for (int i = 0; i < group->passes; i++) weft_native_pass_choose(&group->pass[i]);
+}
+
 void weft_pass_group_store_past(weft_pass_group *group, bool past) {
     group->past = past;
     for (int i = 0; i < group->passes; i++)
         last_half(&group->pass[i])->stream = past && group->to[i] == WEFT_PASS_GROUP_OUT;
+    choose_solvers(group);
 }
 
 /* The last step that stores into the output multiplies. */
@@ -51,10 +57,12 @@ void weft_pass_group_scale(weft_pass_group *group, double scale) {
     for (int i = 0; i < group->passes; i++)
         last_half(&group->pass[i])->scale =
             group->to[i] == WEFT_PASS_GROUP_OUT && !group->real_line.after ? scale : 1;
+    choose_solvers(group);
 }
 
 void weft_pass_group_load_operated(weft_pass_group *group, const weft_native_operated *operated) {
     group->pass[0].in.operated = operated;
+    choose_solvers(group);
 }
 
 void weft_pass_group_store_operated(weft_pass_group *group, const weft_native_operated *operated) {
@@ -62,6 +70,7 @@ void weft_pass_group_store_operated(weft_pass_group *group, const weft_native_op
         group->operated = operated;
     else
         group->pass[group->passes - 1].out.operated = operated;
+    choose_solvers(group);
 }
 
 void weft_pass_group_operate_between(weft_pass_group *group, const weft_native_operated *operated) {

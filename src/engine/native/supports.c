@@ -4,6 +4,7 @@
 #include "engine/native/dispatch.h"
 #include "engine/native/pass_group.h"
 #include "engine/native/r2r_pass.h"
+#include "engine/native/solver.h"
 #include "engine/native/tuning.h"
 #include "support/error.h"
 #include "support/topology.h"
@@ -190,8 +191,7 @@ static bool keeps_tiles(const weft_transform *transform) {
     const weft_transform t = weft_native_by_largest_pieces(transform);
     const int last = t.dims - 1;
     return t.kind == WEFT_TRANSFORM_C2C ||
-           !weft_native_pass_takes_matrices(weft_native_kernels(t.precision), t.kind,
-                                            &t.dim[last]) ||
+           !weft_native_takes_matrices(weft_native_kernels(t.precision), t.kind, &t.dim[last]) ||
            loops_agree(&t, last);
 }
 
@@ -291,7 +291,7 @@ static bool takes_round_trip(const weft_transform *transform, const weft_device_
         return t->in_pieces.count == 0 && t->out_pieces.count == 0 && t->dim[1].n > 1 &&
                t->dim[1].in_stride == 1 && t->dim[1].out_stride == 1 && weft_native_plane_fits(t);
     return t->dims == 1 && t->in_batch && t->dim[0].n <= WEFT_NATIVE_LONGEST_TILE &&
-           !weft_native_pass_takes_matrices(weft_native_kernels(t->precision), t->kind, &t->dim[0]);
+           !weft_native_takes_matrices(weft_native_kernels(t->precision), t->kind, &t->dim[0]);
 }
 
 /* Whether the results are only scaled: the kernels that store them do so, at any strides. */

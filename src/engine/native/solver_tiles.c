@@ -1,11 +1,128 @@
-/* Running passes: which lines each tile holds, and how points get from memory to the tile and
- * back. */
+/*
+ * Any lines, a tile of them at a time: loaded, transformed, stored. Which lines each tile holds,
+ * and how points get from memory to the tile and back.
+ */
 #include "engine/native/number.h"
-#include "engine/native/pass.h"
+#include "engine/native/solver.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_LANES = WEFT_ROW_BYTES / 2 / (int)sizeof(float), ALIGNMENT = 64 };
+
+/* ---- planning ---- */
+
+/* The line's rows, and one more for the last point of a half spectrum. */
+static bool make_rows(weft_native_pass *pass, size_t *bytes) {
+    const weft_line *line = &pass->line;
+    size_t size = (size_t)(line->n + 1) * sizeof *pass->load_row;
+    pass->load_row = malloc(size);
+    pass->store_row = malloc(size);
+    *bytes += 2 * size;
+    if (!pass->load_row || !pass->store_row) return false;
+    memcpy(pass->load_row, line->load_row, size - sizeof *pass->load_row);
+    memcpy(pass->store_row, line->store_row, size - sizeof *pass->store_row);
+    pass->load_row[line->n] = pass->store_row[line->n] = (int32_t)line->rows;
+    int64_t half_spectrum = pass->n / 2 + 1;
+    pass->load_points = pass->kind == WEFT_TRANSFORM_C2R ? half_spectrum : line->n;
+    pass->store_points = pass->kind == WEFT_TRANSFORM_R2C ? half_spectrum : line->n;
+    return true;
+}
+
+/* Makes the offsets of a side's rows: offset[j] is that of point j; fused_offset has the same
+ * offsets in the order in which the codelets load or store the points. */
+static bool make_offsets(weft_native_side *side, const int32_t *order, size_t *bytes) {
+    if (side->access != WEFT_ACROSS || !weft_native_side_is_whole(side)) return true;
+    const weft_native_piece *piece = &side->whole;
+    size_t size = (size_t)piece->points * sizeof *side->offset;
+    side->offset = malloc(size);
+    side->fused_offset = malloc(size);
+    *bytes += 2 * size;
+    if (!side->offset || !side->fused_offset) return false;
+    for (int64_t j = 0; j < piece->points; j++) {
+        side->offset[j] = j * piece->stride;
+        if (order) side->fused_offset[order[j]] = j * piece->stride;
+    }
+    return true;
+}
+
+/* Sets result_of[k], the number of the result that is stored as point k. The inverse is the forward
+ * transform with its results in reverse order. */
+static bool make_order(weft_native_pass *pass, weft_direction direction, size_t *bytes) {
+    size_t size = (size_t)pass->line.n * sizeof *pass->result_of;
+    pass->result_of = malloc(size);
+    *bytes += size;
+    if (!pass->result_of) return false;
+    for (int64_t k = 0; k < pass->line.n; k++)
+        pass->result_of[k] = (int32_t)(direction == WEFT_INVERSE && k > 0 ? pass->line.n - k : k);
+    return true;
+}
+
+/* Lists the tiles, lest each execution looks for their lines again: that takes longer than to
+ * transform short ones. */
+static bool list_tiles(weft_native_pass *pass, size_t *bytes) {
+    enum { MOST = 1024 };
+    const int64_t lanes = pass->kernels->lanes;
+    const int64_t width = pass->loops > 0 ? pass->loop[0] : 1;
+    const bool within = pass->by_loop || pass->loops <= 1 || pass->loop[0] % lanes == 0;
+    if (pass->tiles > MOST || width > INT32_MAX || !within || pass->in.pieces > 1 ||
+        pass->out.pieces > 1)
+        return true;
+    const size_t size = (size_t)pass->tiles * sizeof *pass->tile;
+    pass->tile = malloc(size);
+    if (!pass->tile) return false;
+    *bytes += size;
+    const int64_t across = (width + lanes - 1) / lanes;
+    for (int64_t i = 0; i < pass->tiles; i++) {
+        const int64_t first = i % across * lanes, left = width - first;
+        weft_native_tile *t = &pass->tile[i];
+        *t = (weft_native_tile){.in = pass->in.piece->offset,
+                                .out = pass->out.piece->offset,
+                                .first = (int32_t)first,
+                                .count = (int32_t)(left < lanes ? left : lanes)};
+        int64_t rest = i / across;
+        for (int l = 0; l < pass->loops; l++) {
+            const int64_t index = l == 0 ? first : rest % pass->loop[l];
+            if (l > 0) rest /= pass->loop[l];
+            t->in += index * pass->in.piece->loop_stride[l];
+            t->out += index * pass->out.piece->loop_stride[l];
+        }
+    }
+    return true;
+}
+
+static bool takes(const weft_native_pass *pass, const weft_pass_request *request) {
+    (void)pass;
+    (void)request;
+    return true;
+}
+
+/* Where the tiles are listed, the indices of their lines are not known when they are run, which a
+ * round trip asks for. */
+static bool plan(weft_native_pass *pass, const weft_pass_request *request, weft_direction direction,
+                 size_t *bytes) {
+    bool ok = weft_native_pass_make_roots(pass, bytes) &&
+              weft_line_create(pass->kernels, pass->line.n, direction, &pass->line, bytes) &&
+              make_rows(pass, bytes) && make_order(pass, direction, bytes);
+    bool plain = pass->kind == WEFT_TRANSFORM_C2C && pass->line.method == WEFT_LINE_STAGES;
+    ok = ok && make_offsets(&pass->in, plain ? pass->line.stages.place_of : NULL, bytes) &&
+         make_offsets(&pass->out, plain ? pass->result_of : NULL, bytes);
+    return ok && (request->spectrum.count > 0 || list_tiles(pass, bytes));
+}
+
+static void release(weft_native_pass *pass) {
+    weft_line_release(&pass->line);
+    free(pass->load_row);
+    free(pass->store_row);
+    free(pass->result_of);
+    free(pass->tile);
+    free(pass->in.offset);
+    free(pass->in.fused_offset);
+    free(pass->out.offset);
+    free(pass->out.fused_offset);
+}
+
+/* ---- execution ---- */
 
 /* A thread's scratch memory: the offsets of the rows of either side, where they differ between
  * tiles; then the lines of a tile, where they are stored as a whole or operated on; then the
@@ -42,16 +159,13 @@ static int64_t gathered_bytes(const weft_native_pass *pass) {
 }
 
 static size_t tile_bytes(const weft_native_pass *pass) {
-    return pass->solver == WEFT_PASS_ALONE ? 0 : (size_t)(pass->line.rows + 1) * WEFT_ROW_BYTES;
+    return (size_t)(pass->line.rows + 1) * WEFT_ROW_BYTES;
 }
 
-size_t weft_native_pass_scratch(const weft_native_pass *pass) {
-    size_t tile = tile_bytes(pass) + weft_twiddles_room(pass->twiddles);
-    if ((pass->solver == WEFT_PASS_MATRIX || pass->solver == WEFT_PASS_ALONE) &&
-        weft_native_lines_room(pass) > tile)
-        tile = weft_native_lines_room(pass);
-    if (pass->back) tile += tile_bytes(&pass->back->pass);
-    return (size_t)(2 * offset_bytes(pass) + gathered_bytes(pass)) + tile;
+static size_t room(const weft_native_pass *pass) {
+    const size_t back = pass->back ? tile_bytes(&pass->back->pass) : 0;
+    return (size_t)(2 * offset_bytes(pass) + gathered_bytes(pass)) + tile_bytes(pass) +
+           weft_twiddles_room(pass->twiddles) + back;
 }
 
 static work divide(const weft_native_pass *pass, void *scratch) {
@@ -385,18 +499,6 @@ static void transform(const weft_native_pass *pass, const tile_lines *t, const w
     }
 }
 
-bool weft_native_pass_aligned(const weft_native_pass *pass, void *const *array) {
-    const bool across = pass->out.access == WEFT_ACROSS;
-    uintptr_t bits = 0;
-    for (int p = 0; p < pass->out.pieces; p++) {
-        const weft_native_piece *piece = &pass->out.piece[p];
-        bits |= (uintptr_t)array[p] | (uintptr_t)piece->offset;
-        if (across) bits |= (uintptr_t)piece->stride;
-        for (int i = across ? 1 : 0; i < pass->loops; i++) bits |= (uintptr_t)piece->loop_stride[i];
-    }
-    return bits % ALIGNMENT == 0;
-}
-
 /* Loads with the first stage, and stores with the last. This applies to full tiles of neighbouring
  * complex lines of smooth length that need nothing else. */
 static void load_fused(const weft_native_pass *pass, const void *const *in, const tile_lines *t,
@@ -422,11 +524,6 @@ static void store_fused(const weft_native_pass *pass, void *const *out, const ti
                       pass->scale);
 }
 
-/* Whether results are scaled by a number of the kernels' precision. */
-static bool scales_exactly(const weft_native_pass *pass) {
-    return pass->kernels->real_bytes == sizeof(double) || (double)(float)pass->scale == pass->scale;
-}
-
 static void run_array_to_array(const weft_native_pass *pass, const void *const *in,
                                void *const *out, const tile_lines *t, const work *w, bool stream) {
     const weft_stages *s = &pass->line.stages;
@@ -438,27 +535,6 @@ static void run_array_to_array(const weft_native_pass *pass, const void *const *
     else
         codelet->some_to_array(r.base, r.offset, (void *)(uintptr_t)to.base, to.offset, t->count,
                                pass->scale);
-}
-
-/* Lines that one codelet transforms from array to array, without a tile in between. */
-static void run_codelet(const weft_native_pass *pass, const void *in, void *out, int64_t first,
-                        int64_t end) {
-    const weft_kernels *k = pass->kernels;
-    const int64_t in_stride = pass->loops > 0 ? pass->in.piece->loop_stride[0] : 0;
-    const int64_t out_stride = pass->loops > 0 ? pass->out.piece->loop_stride[0] : 0;
-    for (int64_t i = first; i < end;) {
-        const weft_native_tile *t = &pass->tile[i];
-        int64_t count = t->count;
-        for (i++; i < end && pass->tile[i].first > 0; i++) count += pass->tile[i].count;
-        const void *from = (const char *)in + t->in;
-        void *to = (char *)out + t->out;
-        if (pass->kind == WEFT_TRANSFORM_C2C)
-            pass->line.stages.stage[0].codelet->lines(from, in_stride, to, out_stride, count,
-                                                      pass->inverse, pass->scale);
-        else
-            k->real_lines(pass->real_codelet, pass->kind == WEFT_TRANSFORM_R2C, from, in_stride, to,
-                          out_stride, count, pass->roots, pass->scale);
-    }
 }
 
 /* ---- round trips ---- */
@@ -556,24 +632,13 @@ static void run_there_and_back(const weft_native_pass *pass, const void *const *
     if (back->stream) pass->kernels->fence();
 }
 
-static void run_tiles(const weft_native_pass *pass, const void *const *in, void *const *out, work w,
-                      int64_t number, int64_t first, int64_t end) {
+static void run(const weft_native_pass *pass, const void *const *in, void *const *out, void *memory,
+                int64_t number, int64_t first, int64_t end) {
     const weft_stages *s = &pass->line.stages;
     const int64_t lanes = pass->kernels->lanes;
-    if (pass->solver == WEFT_PASS_ALONE ||
-        (pass->solver == WEFT_PASS_MATRIX && pass->kind == WEFT_TRANSFORM_C2C)) {
-        const int64_t most = end * lanes;
-        weft_native_lines_run(pass, in, out, w.tile, number, first * lanes,
-                              most < pass->lines ? most : pass->lines);
-        return;
-    }
+    work w = divide(pass, memory);
     if (pass->back) {
         run_there_and_back(pass, in, out, w, number, first, end);
-        return;
-    }
-    if (pass->solver == WEFT_PASS_CODELET && scales_exactly(pass) && !pass->twiddles &&
-        !pass->stream && !pass->in.operated && !pass->out.operated) {
-        run_codelet(pass, in[0], out[0], first, end);
         return;
     }
     const bool plain = pass->kind == WEFT_TRANSFORM_C2C && !pass->twiddles &&
@@ -586,13 +651,9 @@ static void run_tiles(const weft_native_pass *pass, const void *const *in, void 
     for (int64_t i = first; i < end; i++) {
         find_lines(pass, i, &t);
         const bool full = t.count == lanes;
-        if (pass->solver == WEFT_PASS_MATRIX &&
-            2 * t.count <= lanes) { /* a tile would be half empty or more */
-            weft_native_lines_run(pass, in, out, w.tile, number, i * lanes, i * lanes + t.count);
-            continue;
-        }
         const bool loads = fuse_load && (full || pass->in.padded), stores = fuse_store && full;
-        if (fuse_load && fuse_store && s->count == 1 && (full || scales_exactly(pass))) {
+        if (fuse_load && fuse_store && s->count == 1 &&
+            (full || weft_native_pass_scales_exactly(pass))) {
             run_array_to_array(pass, in, out, &t, &w, stream);
             continue;
         }
@@ -616,51 +677,10 @@ static void run_tiles(const weft_native_pass *pass, const void *const *in, void 
     if (pass->stream) pass->kernels->fence();
 }
 
-/* Lines of tiles first..end-1 on interleaved numbers; in tiles where they are columns and fewer
- * than a vector has. */
-static void run_interleaved(const weft_native_pass *pass, const void *in, void *out, work w,
-                            int64_t first, int64_t end) {
-    const weft_interleaved *p = &pass->interleaved;
-    const weft_native_piece *from = pass->in.piece, *to = pass->out.piece;
-    const int64_t lanes = pass->kernels->lanes, across = (pass->loop[0] + lanes - 1) / lanes;
-    if (pass->loops == 2 && first == 0 && end == pass->tiles &&
-        weft_interleaved_takes_batch(p, in == out)) {
-        const int64_t number = weft_complex_bytes(pass->kernels);
-        const weft_dimension batch = {pass->loop[1], from->loop_stride[1] / number,
-                                      to->loop_stride[1] / number};
-        weft_interleaved_run_batch(p, (const char *)in + from->offset, (char *)out + to->offset,
-                                   &batch, pass->scale);
-        return;
-    }
-    int64_t i = first;
-    for (int64_t number = first / across; i < end; number++) {
-        const int64_t begin = number * across, line = (i - begin) * lanes;
-        const int64_t next = begin + across < end ? begin + across : end;
-        const int64_t most = (next - begin) * lanes;
-        const int64_t count = (most < pass->loop[0] ? most : pass->loop[0]) - line;
-        int64_t rest = number, in_offset = from->offset + line * from->loop_stride[0],
-                out_offset = to->offset + line * to->loop_stride[0];
-        for (int l = 1; l < pass->loops; l++) {
-            const int64_t above = l + 1 < pass->loops ? rest / pass->loop[l] : 0;
-            in_offset += (rest - above * pass->loop[l]) * from->loop_stride[l];
-            out_offset += (rest - above * pass->loop[l]) * to->loop_stride[l];
-            rest = above;
-        }
-        if (!p->rows && count < p->width)
-            run_tiles(pass, &in, &out, w, 0, i, next);
-        else
-            weft_interleaved_run(p, (const char *)in + in_offset, (char *)out + out_offset, count,
-                                 pass->scale, w.tile);
-        i = next;
-    }
+static void print(const weft_native_pass *pass, FILE *stream) {
+    fputs("in tiles, ", stream);
+    weft_native_print_line(&pass->line, stream);
 }
 
-void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, void *const *out,
-                          void *scratch, int64_t number, int64_t first, int64_t end) {
-    const work w = divide(pass, scratch);
-    const bool plain = !pass->twiddles && !pass->in.operated && !pass->out.operated;
-    if (pass->interleaved.width > 0 && plain && !pass->stream && scales_exactly(pass))
-        run_interleaved(pass, in[0], out[0], w, first, end);
-    else
-        run_tiles(pass, in, out, w, number, first, end);
-}
+const weft_solver weft_solver_tiles = {
+    .takes = takes, .plan = plan, .release = release, .room = room, .run = run, .print = print};
