@@ -51,17 +51,17 @@ static void check_shape(const int64_t *n, weft_transform_kind kind, weft_directi
     double *other = aligned_alloc(64, (out_bytes / 64 + 1) * 64);
     assert_true(given && in && first && other);
     fill(given, in_bytes / sizeof(double));
-    const weft_native_tuning all = {true, true};
+    const weft_native_tuning all = {true, true, true};
     run_with(&t, &all, given, in, in_bytes, first);
-    for (int mix = 0; mix < 3; mix++) {
-        const weft_native_tuning tuning = {mix & 1, mix & 2};
+    for (int mix = 0; mix < 7; mix++) {
+        const weft_native_tuning tuning = {mix & 1, mix & 2, mix & 4};
         memset(other, 0x5a, out_bytes);
         run_with(&t, &tuning, given, in, in_bytes, other);
         if (memcmp(first, other, out_bytes) != 0)
-            fail_msg("%lldx%lldx%lld, kind %d direction %d: blocks %d, past %d give "
-                     "other bits",
+            fail_msg("%lldx%lldx%lld, kind %d direction %d: blocks %d, past %d, "
+                     "interleaved %d give other bits",
                      (long long)n[0], (long long)n[1], (long long)n[2], (int)kind, (int)direction,
-                     tuning.blocks, tuning.past);
+                     tuning.blocks, tuning.past, tuning.interleaved);
     }
     free(other);
     free(first);
@@ -109,7 +109,7 @@ static size_t bytes_of_lines(int64_t lines, int threads) {
                               .threads = threads,
                               .in_elements = 64 * lines,
                               .out_elements = 64 * lines};
-    const weft_native_tuning all = {true, true};
+    const weft_native_tuning all = {true, true, true};
     weft_engine_plan *plan;
     size_t bytes;
     assert_int_equal(weft_native_plan_with(&t, &all, &plan, &bytes), WEFT_SUCCESS);
@@ -142,33 +142,37 @@ static void find_file(const char *folder, const char *end, char *path, size_t si
 }
 
 /* What was measured is kept: another choice in the file is taken, and a damaged file is not. */
-static void what_was_measured_is_not_measured_again(void **state) {
-    (void)state;
-    static const int64_t n[3] = {64, 128, 256};
+static void check_kept(const int64_t *n) {
+    enum { CHOICES = 3 };
     char folder[] = "/tmp/weft-tuning-XXXXXX", path[512];
     weft_transform t = cube_of(n, WEFT_TRANSFORM_C2C, WEFT_FORWARD);
     t.effort = WEFT_MEASURE;
     assert_non_null(mkdtemp(folder));
     setenv("WEFT_WISDOM_DIR", folder, 1);
-    if ((size_t)t.in_elements * 32 > weft_native_cache_share(1)) {
-        (void)weft_native_choose_tuning(&t);
-        find_file(folder, ".tuning", path, sizeof path);
-        for (int i = 0; i < 4; i++) {
-            const char kept[2] = {(char)(i & 1), (char)(i >> 1)};
-            weft_cache_write_hashed(path, kept, sizeof kept);
-            const weft_native_tuning recalled = weft_native_choose_tuning(&t);
-            assert_true(recalled.blocks == (i & 1) && recalled.past == (i >> 1));
-        }
-        assert_true(weft_cache_write(path, "damaged", 7));
-        (void)weft_native_choose_tuning(&t);
-        size_t bytes = 0;
-        void *kept = weft_cache_read_hashed(path, &bytes);
-        assert_int_equal(bytes, 2); /* measured anew */
-        free(kept);
-        unlink(path);
+    (void)weft_native_choose_tuning(&t);
+    find_file(folder, ".tuning", path, sizeof path);
+    for (int i = 0; i < 1 << CHOICES; i++) {
+        const char kept[CHOICES] = {i & 1, i >> 1 & 1, i >> 2 & 1};
+        weft_cache_write_hashed(path, kept, sizeof kept);
+        const weft_native_tuning recalled = weft_native_choose_tuning(&t);
+        assert_true(recalled.past == kept[0] && recalled.blocks == kept[1] &&
+                    recalled.interleaved == kept[2]);
     }
+    assert_true(weft_cache_write(path, "damaged", 7));
+    (void)weft_native_choose_tuning(&t);
+    size_t bytes = 0;
+    void *kept = weft_cache_read_hashed(path, &bytes);
+    assert_int_equal(bytes, CHOICES); /* measured anew */
+    free(kept);
+    unlink(path);
     assert_int_equal(rmdir(folder), 0);
     setenv("WEFT_WISDOM_DIR", "", 1);
+}
+
+static void what_was_measured_is_not_measured_again(void **state) {
+    (void)state;
+    check_kept((const int64_t[]){8, 8, 8});
+    check_kept((const int64_t[]){64, 128, 256});
 }
 
 int main(void) {

@@ -198,7 +198,7 @@ static weft_status add_axis(const planning *p, int d, bool from_output, bool to_
                                  .dim = between(t->dim[d], from_output, to_input),
                                  .in_batch = t->in_batch,
                                  .alone = may_be_alone(p, t->dim[d].n),
-                                 .cached = stays_in_caches(p),
+                                 .cached = p->tuning->interleaved && stays_in_caches(p),
                                  .cache = weft_native_cache_share(p->plan->threads)};
     if (t->dim[d].n == 1 && (from_output || to_input)) return WEFT_SUCCESS;
     if (!from_output) request.in_stored = weft_native_stored(t, false);
@@ -414,6 +414,13 @@ weft_status weft_native_plan_with(const weft_transform *transform, const weft_na
     *out = plan;
     *bytes = held;
     return WEFT_SUCCESS;
+}
+
+bool weft_native_is_interleaved(const weft_engine_plan *plan) {
+    for (int i = 0; i < plan->groups; i++)
+        for (int j = 0; j < plan->group[i].passes; j++)
+            if (plan->group[i].pass[j].solver == &weft_solver_interleaved) return true;
+    return false;
 }
 
 static weft_status plan_r2r(const weft_transform *t, weft_engine_plan **out, size_t *bytes) {

@@ -23,35 +23,60 @@ size_t weft_native_cache_share(int threads) {
 typedef struct trial {
     const weft_transform *transform;
     void *in, *out;
+    bool large; /* the arrays are larger than the caches */
     double deadline;
 } trial;
 
-/* Seconds of the better of two runs, or a very large number if the plan cannot be made. */
-static double time_tuning(const trial *t, const weft_native_tuning *tuning) {
-    weft_engine_plan *plan;
-    size_t bytes;
+/* What can be switched off. */
+enum { PAST, BLOCKS, INTERLEAVED, CHOICES };
+
+static bool *choice_of(weft_native_tuning *tuning, int number) {
+    return number == PAST     ? &tuning->past
+           : number == BLOCKS ? &tuning->blocks
+                              : &tuning->interleaved;
+}
+
+/* Seconds of one run: the least of some that take long enough for the clock. */
+static double time_plan(const trial *t, weft_engine_plan *plan) {
+    const int samples = t->large ? 2 : 8;
+    const double shortest = 2e-5;
     double best = 1e300;
-    if (weft_native_plan_with(t->transform, tuning, &plan, &bytes) != WEFT_SUCCESS) return best;
-    for (int run = 0; run < 2; run++) {
-        double start = weft_clock();
-        weft_native_run(plan, t->in, t->out);
-        double took = weft_clock() - start;
-        if (took < best) best = took;
+    for (int s = 0; s < samples; s++) {
+        int64_t runs = 0;
+        const double start = weft_clock();
+        double took;
+        do {
+            weft_native_run(plan, t->in, t->out);
+            runs++;
+            took = weft_clock() - start;
+        } while (took < shortest);
+        if (took / (double)runs < best) best = took / (double)runs;
     }
-    weft_native_destroy(plan);
     return best;
 }
 
+/* The same, or a very large number if the plan cannot be made; and whether a pass of it is done on
+ * interleaved numbers. */
+static double time_tuning(const trial *t, const weft_native_tuning *tuning, bool *interleaved) {
+    weft_engine_plan *plan;
+    size_t bytes;
+    if (weft_native_plan_with(t->transform, tuning, &plan, &bytes) != WEFT_SUCCESS) return 1e300;
+    *interleaved = weft_native_is_interleaved(plan);
+    const double seconds = time_plan(t, plan);
+    weft_native_destroy(plan);
+    return seconds;
+}
+
 static weft_native_tuning find_fastest(const trial *t) {
-    enum { CHOICES = 2 };
     const double worth = 0.97; /* a smaller gain may be chance */
-    weft_native_tuning best = {true, true};
-    double fastest = time_tuning(t, &best);
-    for (int h = 0; h < CHOICES && weft_clock() + 2 * fastest < t->deadline; h++) {
+    weft_native_tuning best = {true, true, true};
+    bool interleaved = false, ignored;
+    double fastest = time_tuning(t, &best, &interleaved);
+    for (int i = 0; i < CHOICES && weft_clock() + 2 * fastest < t->deadline; i++) {
+        if (i == INTERLEAVED ? !interleaved : !t->large) continue;
         weft_native_tuning without = best;
-        bool *const choice[CHOICES] = {&without.past, &without.blocks};
-        *choice[h] = false;
-        double seconds = time_tuning(t, &without);
+        *choice_of(&without, i) = false;
+        double seconds = time_tuning(t, &without, &ignored);
         if (seconds >= worth * fastest) continue;
         fastest = seconds;
         best = without;
@@ -102,30 +127,33 @@ static bool tuning_path(const weft_transform *t, char path[WEFT_PATH_BYTES]) {
 static bool recall(const char *path, weft_native_tuning *tuning) {
     size_t bytes = 0;
     char *kept = weft_cache_read_hashed(path, &bytes);
-    const bool found = kept && bytes == 2;
-    if (found) *tuning = (weft_native_tuning){.blocks = kept[0] == 1, .past = kept[1] == 1};
+    const bool found = kept && bytes == CHOICES;
+    for (int i = 0; i < CHOICES && found; i++) *choice_of(tuning, i) = kept[i] == 1;
     free(kept);
     return found;
 }
 
 static void keep(const char *path, const weft_native_tuning *tuning) {
-    const char kept[2] = {tuning->blocks, tuning->past};
+    weft_native_tuning found = *tuning;
+    char kept[CHOICES];
+    for (int i = 0; i < CHOICES; i++) kept[i] = *choice_of(&found, i);
     weft_cache_write_hashed(path, kept, sizeof kept);
 }
 
 weft_native_tuning weft_native_choose_tuning(const weft_transform *transform) {
     const double most_seconds = 1.0;
-    const weft_native_tuning all = {true, true};
+    const weft_native_tuning all = {true, true, true};
     size_t in_bytes =
         (size_t)transform->in_elements * weft_transform_element_bytes(transform, false);
     size_t out_bytes =
         (size_t)transform->out_elements * weft_transform_element_bytes(transform, true);
     const int threads = transform->threads > 1 ? transform->threads : 1;
-    /* Nothing is to be chosen for arrays that stay in the caches, nor for pieces and for arrays
-     * that run backwards. Arrays that exceed the machine's memory cannot be measured. */
+    const bool large = in_bytes + out_bytes > weft_native_cache_share(threads) * (size_t)threads;
+    /* Nothing is chosen for single lines and for pieces, and arrays that run backwards or exceed
+     * the machine's memory are not measured. */
     if (transform->effort == WEFT_ESTIMATE || transform->in_pieces.count > 0 ||
         transform->out_pieces.count > 0 || runs_backwards(transform) ||
-        in_bytes + out_bytes <= weft_native_cache_share(threads) * (size_t)threads ||
+        (!large && transform->dims + transform->loops == 1) ||
         in_bytes + out_bytes > weft_host_memory())
         return all;
     char path[WEFT_PATH_BYTES];
@@ -134,12 +162,12 @@ weft_native_tuning weft_native_choose_tuning(const weft_transform *transform) {
     if (keeps && recall(path, &tuning)) return tuning;
     weft_transform alone = *transform;
     alone.scratch = NULL; /* plans that are only tried leave it as it is */
-    trial t = {.transform = &alone, .deadline = weft_clock() + most_seconds};
+    trial t = {.transform = &alone, .large = large, .deadline = weft_clock() + most_seconds};
     t.in = weft_storage_allocate(in_bytes);
     t.out = transform->in_place ? t.in : weft_storage_allocate(out_bytes);
     if (t.in && t.out) {
-        memset(t.in, 0x3f, in_bytes); /* numbers below 1 */
-        memset(t.out, 0x3f, out_bytes);
+        memset(t.in, 0, in_bytes); /* what runs in place stays finite */
+        memset(t.out, 0, out_bytes);
         t.deadline = weft_clock() + most_seconds;
         tuning = find_fastest(&t);
         if (keeps) keep(path, &tuning);
