@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/chirp.h"
 #include "engine/generator.h"
 #include "engine/roots.h"
 #include "support/error.h"
@@ -89,23 +90,10 @@ int64_t weft_jit_add_fourth_roots(weft_jit_table *table, int64_t n, int64_t coun
     return first;
 }
 
-/* exp(-pi i k^2 / n) for k = 0..n-1. When out of memory, NULL, and the table has failed. */
-static double *chirp_of(weft_jit_table *table, int64_t n) {
-    double *chirp = malloc((size_t)n * 2 * sizeof *chirp), *root = roots_of(table, 2 * n, 2 * n);
-    if (!chirp) table->failed = true;
-    for (int64_t k = 0, square = 0; k < n && chirp && root; k++) { /* k^2 mod 2 n */
-        memcpy(chirp + 2 * k, root + 2 * square, 2 * sizeof *chirp);
-        square = (square + 2 * k + 1) % (2 * n);
-    }
-    free(root);
-    return chirp;
-}
-
 int64_t weft_jit_add_chirp(weft_jit_table *table, int64_t n) {
     const int64_t first = table->count;
-    double *w = extend(table, n), *chirp = w ? chirp_of(table, n) : NULL;
-    if (chirp) memcpy(w, chirp, (size_t)n * 2 * sizeof *w);
-    free(chirp);
+    double *w = extend(table, n);
+    if (w && !weft_chirp_fill(n, 2, w, w + 1)) table->failed = true;
     return first;
 }
 
@@ -153,14 +141,10 @@ static int64_t add_spectrum_of(weft_jit_table *table, double *x, int64_t core) {
 }
 
 int64_t weft_jit_add_spectrum(weft_jit_table *table, int64_t n, int64_t core) {
-    double *x = calloc((size_t)core * 4, sizeof *x), *chirp = x ? chirp_of(table, n) : NULL;
-    for (int64_t k = 0; k < n && chirp; k++) { /* the conjugate of the chirp, at k and -k */
-        double *ahead = x + 2 * k, *behind = x + 2 * ((core - k) % core);
-        ahead[0] = behind[0] = chirp[2 * k] / (double)core;
-        ahead[1] = behind[1] = -chirp[2 * k + 1] / (double)core;
-    }
-    const int64_t first = add_spectrum_of(table, chirp ? x : NULL, core);
-    free(chirp);
+    double *x = malloc((size_t)(4 * core + 2 * n) * sizeof *x), *chirp = x ? x + 4 * core : NULL;
+    const bool made = x && weft_chirp_fill(n, 2, chirp, chirp + 1);
+    if (made) weft_chirp_wrap(n, 2, chirp, chirp + 1, core, (double)core, x, x + 1);
+    const int64_t first = add_spectrum_of(table, made ? x : NULL, core);
     free(x);
     return first;
 }

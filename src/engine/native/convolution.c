@@ -1,7 +1,8 @@
 /*
- * jk = (j^2 + k^2 - (k-j)^2) / 2: the transform is a convolution with a chirp (Bluestein, 1970),
- * done here over a smooth length, in place. The inverse conjugates what it loads and stores. Lines
- * of smooth length come here when their real points cannot be taken in pairs; they need no chirp.
+ * Bluestein's convolution (chirp.h) over a smooth length, in place. The chirp of so long a line is
+ * worked out from tables of about the square root of its length. The inverse conjugates what it
+ * loads and stores. Lines of smooth length come here when their real points cannot be taken in
+ * pairs; they need no chirp.
  */
 #include "engine/native/convolution.h"
 

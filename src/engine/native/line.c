@@ -1,7 +1,6 @@
 /*
  * Rader (1968): with a generator g of the units modulo p, X[g^-q] - x[0] is the cyclic convolution
- * of x[g^q] with exp(-2 pi i g^-q / p). Bluestein (1970): jk = (j^2 + k^2 - (k-j)^2) / 2 makes any
- * transform a convolution with a chirp.
+ * of x[g^q] with exp(-2 pi i g^-q / p). Bluestein: chirp.h.
  *
  * A convolution transforms, multiplies into a second area of the tile, and transforms again. The
  * second transform must be an inverse, which is the forward transform with its results in reverse
@@ -9,6 +8,7 @@
  */
 #include "engine/native/line.h"
 
+#include "engine/chirp.h"
 #include "engine/generator.h"
 #include "engine/native/number.h"
 #include "engine/reference/dft.h"
@@ -82,12 +82,14 @@ static int32_t inverse_row(const weft_stages *s, int64_t k, int64_t area) {
     return (int32_t)(area + s->result_row[k == 0 ? 0 : s->n - k]);
 }
 
-static bool create_rader(weft_line *line, double *re, double *im, const double *root_re,
-                         const double *root_im, size_t *bytes) {
+/* `work` has room for 2 p numbers, the roots, and for 2 (p - 1). */
+static bool create_rader(weft_line *line, double *work, size_t *bytes) {
     const int64_t p = line->n, m = p - 1, g = weft_generator(p),
                   inverse = weft_power_modulo(g, p - 2, p);
+    double *root_re = work, *root_im = root_re + p, *re = root_im + p, *im = re + m;
     const weft_stages *s = &line->stages;
     const int64_t area = s->rows + 1; /* with a row for point 0, and one for result 0 */
+    if (!weft_roots_fill(p, p, root_re, root_im)) return false;
     line->rows = 2 * area;
     line->load_row[0] = (int32_t)s->rows;
     line->store_row[0] = (int32_t)(area + s->rows);
@@ -104,58 +106,36 @@ static bool create_rader(weft_line *line, double *re, double *im, const double *
     return line->filter != NULL;
 }
 
-static bool create_bluestein(weft_line *line, double *re, double *im, double *root_re,
-                             double *root_im, size_t *bytes) {
+/* `work` has room for 2 n numbers, the chirp, and for twice the length of the convolution. */
+static bool create_bluestein(weft_line *line, double *work, size_t *bytes) {
     const int64_t n = line->n, m = line->stages.n;
+    double *chirp_re = work, *chirp_im = chirp_re + n, *re = chirp_im + n, *im = re + m;
     const weft_stages *s = &line->stages;
     line->rows = 2 * s->rows;
     line->result_row = malloc((size_t)n * sizeof *line->result_row);
     *bytes += (size_t)n * sizeof *line->result_row;
-    double *chirp_re = malloc((size_t)n * sizeof *chirp_re);
-    double *chirp_im = malloc((size_t)n * sizeof *chirp_im);
-    bool ok = line->result_row && chirp_re && chirp_im;
-    for (int64_t j = 0, square = 0; j < n && ok; j++) { /* j^2 mod 2 n */
-        chirp_re[j] = root_re[square];
-        chirp_im[j] = root_im[square];
-        square = (square + 2 * j + 1) % (2 * n);
+    if (!line->result_row || !weft_chirp_fill(n, 1, chirp_re, chirp_im)) return false;
+    weft_chirp_wrap(n, 1, chirp_re, chirp_im, m, 1, re, im);
+    for (int64_t j = 0; j < n; j++) {
+        line->load_row[j] = s->row_of[j];
+        line->result_row[j] = line->store_row[j] = inverse_row(s, j, s->rows);
     }
-    if (ok) {
-        memset(re, 0, (size_t)m * sizeof *re);
-        memset(im, 0, (size_t)m * sizeof *im);
-        for (int64_t j = 0; j < n; j++) {
-            re[j] = re[(m - j) % m] = chirp_re[j];
-            im[j] = im[(m - j) % m] = -chirp_im[j];
-            line->load_row[j] = s->row_of[j];
-            line->result_row[j] = line->store_row[j] = inverse_row(s, j, s->rows);
-        }
-        for (int64_t j = 0; j < m; j++) line->spread[j] = (int32_t)(s->rows + s->row_of[j]);
-        line->chirp = weft_numbers_create(s->kernels, chirp_re, chirp_im, n, bytes);
-        line->filter = weft_line_make_filter(s->kernels, re, im, m, bytes);
-        ok = line->chirp && line->filter;
-    }
-    free(chirp_im);
-    free(chirp_re);
-    return ok;
+    for (int64_t j = 0; j < m; j++) line->spread[j] = (int32_t)(s->rows + s->row_of[j]);
+    line->chirp = weft_numbers_create(s->kernels, chirp_re, chirp_im, n, bytes);
+    line->filter = weft_line_make_filter(s->kernels, re, im, m, bytes);
+    return line->chirp && line->filter;
 }
 
 static bool create_convolution(weft_line *line, size_t *bytes) {
     const int64_t n = line->n, m = line->stages.n;
-    const bool rader = line->method == WEFT_LINE_RADER;
-    const int64_t roots = rader ? n : 2 * n;
-    double *re = malloc((size_t)m * sizeof *re), *im = malloc((size_t)m * sizeof *im);
-    double *root_re = malloc((size_t)roots * sizeof *root_re);
-    double *root_im = malloc((size_t)roots * sizeof *root_im);
+    double *work = malloc((size_t)(2 * n + 2 * m) * sizeof *work);
     line->spread = malloc((size_t)m * sizeof *line->spread);
     *bytes += (size_t)m * sizeof *line->spread;
-    bool ok = re && im && root_re && root_im && line->spread &&
-              weft_roots_fill(roots, roots, root_re, root_im);
+    bool ok = work && line->spread;
     if (ok)
-        ok = rader ? create_rader(line, re, im, root_re, root_im, bytes)
-                   : create_bluestein(line, re, im, root_re, root_im, bytes);
-    free(root_im);
-    free(root_re);
-    free(im);
-    free(re);
+        ok = line->method == WEFT_LINE_RADER ? create_rader(line, work, bytes)
+                                             : create_bluestein(line, work, bytes);
+    free(work);
     return ok;
 }
 

@@ -1,9 +1,9 @@
 /* Convolutions of a line alone: their length, tables and steps. */
 #include "engine/native/lone_chirp.h"
 
+#include "engine/chirp.h"
 #include "engine/native/line.h"
 #include "engine/native/number.h"
-#include "engine/roots.h"
 #include "engine/smooth.h"
 
 #include <stdlib.h>
@@ -36,17 +36,11 @@ double weft_lone_chirp_cost(const weft_kernels *kernels, int64_t n) {
 static bool make_tables(const weft_kernels *kernels, int64_t n, double sign, weft_lone_chirp *c,
                         size_t *bytes) {
     const int64_t m = c->line.n;
-    double *memory = calloc((size_t)(6 * n + 2 * m), sizeof *memory);
-    double *root_re = memory, *root_im = memory + 2 * n, *re = memory + 4 * n, *im = re + n;
-    double *kernel_re = im + n, *kernel_im = kernel_re + m;
-    bool ok = memory && weft_roots_fill(2 * n, 2 * n, root_re, root_im);
-    for (int64_t j = 0, square = 0; j < n && ok; j++) { /* j^2 mod 2 n */
-        re[j] = root_re[square];
-        im[j] = sign * root_im[square];
-        square = (square + 2 * j + 1) % (2 * n);
-        kernel_re[j] = kernel_re[(m - j) % m] = re[j];
-        kernel_im[j] = kernel_im[(m - j) % m] = -im[j];
-    }
+    double *memory = malloc((size_t)(2 * n + 2 * m) * sizeof *memory);
+    double *re = memory, *im = re + n, *kernel_re = im + n, *kernel_im = kernel_re + m;
+    const bool ok = memory && weft_chirp_fill(n, 1, re, im);
+    for (int64_t j = 0; j < n && ok; j++) im[j] *= sign;
+    if (ok) weft_chirp_wrap(n, 1, re, im, m, 1, kernel_re, kernel_im);
     if (ok) {
         c->chirp = weft_numbers_create(kernels, re, im, n, bytes);
         for (int64_t j = 0; j < n; j++) im[j] = -im[j];

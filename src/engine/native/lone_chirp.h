@@ -1,7 +1,6 @@
 /*
- * Bluestein's convolution (1970) for a line alone: jk = (j^2 + k^2 - (k-j)^2) / 2 makes a transform
- * of n points a convolution with a chirp, which is done by two transforms of a smooth length of at
- * least 2 n - 1. The second one, an inverse, is a forward transform between conjugates.
+ * Bluestein's convolution (chirp.h) for a line alone, by two transforms of a smooth length. The
+ * second one, an inverse, is a forward transform between conjugates.
  */
 #ifndef WEFT_ENGINE_NATIVE_LONE_CHIRP_H
 #define WEFT_ENGINE_NATIVE_LONE_CHIRP_H

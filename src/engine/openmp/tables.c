@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "engine/chirp.h"
 #include "engine/reference/dft.h"
 #include "support/error.h"
 
@@ -40,29 +41,12 @@ static bool add_roots(table_text *t, int64_t n, int64_t count) {
     return true;
 }
 
-/* c_j = exp(-pi i j^2 / n), a root of order 2n at j^2 modulo 2n, which grows by 2j + 1. */
-static bool fill_chirp(int64_t n, double *re, double *im) {
-    weft_roots *roots = weft_roots_create(2 * n);
-    if (!roots) return false;
-    for (int64_t j = 0, square = 0; j < n; j++) {
-        weft_roots_at(roots, square, &re[j], &im[j]);
-        square = (square + 2 * j + 1) % (2 * n);
-    }
-    weft_roots_destroy(roots);
-    return true;
-}
-
-/* The chirp, and the spectrum of its conjugate at the displacements -(n-1) to n-1, divided by the
- * length of the convolution. x and y have room for the latter. */
-static void add_chirp(table_text *t, weft_dft *dft, int64_t n, int64_t room, weft_lines x,
-                      weft_lines y) {
-    for (int64_t j = 0; j < n; j++) add(t, x.re[j], x.im[j]);
-    for (int64_t j = n; j < room; j++) x.re[j] = x.im[j] = 0;
-    for (int64_t j = 0; j < n; j++) x.im[j] = -x.im[j];
-    for (int64_t j = 1; j < n; j++) {
-        x.re[room - j] = x.re[j];
-        x.im[room - j] = x.im[j];
-    }
+/* The chirp, and the spectrum of the convolution's kernel, divided by its length. x and y have room
+ * for the latter, and so has the chirp c. */
+static void add_chirp(table_text *t, weft_dft *dft, int64_t n, int64_t room, weft_lines c,
+                      weft_lines x, weft_lines y) {
+    for (int64_t j = 0; j < n; j++) add(t, c.re[j], c.im[j]);
+    weft_chirp_wrap(n, 1, c.re, c.im, room, 1, x.re, x.im);
     weft_dft_run(dft, 1, &x, &y);
     for (int64_t k = 0; k < room; k++) add(t, x.re[k] / (double)room, x.im[k] / (double)room);
 }
@@ -74,11 +58,12 @@ static bool add_chirps(table_text *t, int64_t n, int64_t room) {
     bool made = false;
     if (dft) {
         const size_t capacity = (size_t)weft_dft_capacity(dft);
-        numbers = malloc(4 * capacity * sizeof *numbers);
+        numbers = malloc(6 * capacity * sizeof *numbers);
         weft_lines x = {numbers, numbers + capacity};
         weft_lines y = {numbers + 2 * capacity, numbers + 3 * capacity};
-        made = numbers && fill_chirp(n, x.re, x.im);
-        if (made) add_chirp(t, dft, n, room, x, y);
+        weft_lines c = {numbers + 4 * capacity, numbers + 5 * capacity};
+        made = numbers && weft_chirp_fill(n, 1, c.re, c.im);
+        if (made) add_chirp(t, dft, n, room, c, x, y);
     }
     free(numbers);
     weft_dft_destroy(dft);

@@ -1,10 +1,10 @@
 /*
  * Plans of the one-dimensional DFT. A length with a prime factor above the largest radix is done as
- * a convolution (Bluestein 1970) of the next power of two from 2n - 1 on: X_k = c_k sum_j (x_j c_j)
- * conj(c_(k-j)),  c_j = exp(-pi i j^2 / n).
+ * a convolution (chirp.h) of the next power of two from 2n - 1 on.
  */
 #include "engine/reference/dft.h"
 
+#include "engine/chirp.h"
 #include "engine/reference/butterfly.h"
 
 #include <stdlib.h>
@@ -44,25 +44,8 @@ static void free_lines(weft_lines *lines) {
     free(lines->re);
 }
 
-/* table[j] = exp(-pi i j^2 / n): a root of unity of order 2n at index j^2 modulo 2n. */
-static bool fill_chirp(weft_dft *dft) {
-    const int64_t n = dft->n;
-    weft_lines roots;
-    size_t ignored = 0;
-    bool ok = allocate_lines(&roots, 2 * n, &ignored) &&
-              weft_roots_fill(2 * n, 2 * n, roots.re, roots.im);
-    /* j^2 grows by 2j + 1, which keeps the index small where j * j would overflow. */
-    for (int64_t j = 0, square = 0; ok && j < n; j++) {
-        dft->table.re[j] = roots.re[square];
-        dft->table.im[j] = roots.im[square];
-        square = (square + 2 * j + 1) % (2 * n);
-    }
-    free_lines(&roots);
-    return ok;
-}
-
-/* Computes the spectrum of conj(c), wrapped around the convolution's length and divided by it, as
- * the inverse transform needs. */
+/* Computes the spectrum of the convolution's kernel, divided by its length, as the inverse
+ * transform needs. */
 static bool fill_spectrum(weft_dft *dft, size_t *bytes) {
     const int64_t n = dft->n, length = dft->convolve->n;
     weft_lines work;
@@ -71,11 +54,7 @@ static bool fill_spectrum(weft_dft *dft, size_t *bytes) {
     ok = allocate_lines(&work, length, &ignored) && ok;
     if (ok) {
         weft_lines x = dft->spectrum, y = work;
-        for (int64_t j = 0; j < length; j++) {
-            int64_t index = j < n ? j : length - j; /* conj(c) is even */
-            x.re[j] = index < n ? dft->table.re[index] / (double)length : 0;
-            x.im[j] = index < n ? -dft->table.im[index] / (double)length : 0;
-        }
+        weft_chirp_wrap(n, 1, dft->table.re, dft->table.im, length, (double)length, x.re, x.im);
         weft_dft_run(dft->convolve, 1, &x, &y);
         dft->spectrum = x;
         work = y;
@@ -97,7 +76,8 @@ weft_dft *weft_dft_create(int64_t n, size_t *bytes) {
         while (length < 2 * n - 1) length *= 2;
         dft->passes = 0;
         dft->convolve = weft_dft_create(length, bytes);
-        ok = dft->convolve && fill_chirp(dft) && fill_spectrum(dft, bytes);
+        ok = dft->convolve && weft_chirp_fill(n, 1, dft->table.re, dft->table.im) &&
+             fill_spectrum(dft, bytes);
     }
     if (ok) return dft;
     weft_dft_destroy(dft);
