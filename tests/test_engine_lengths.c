@@ -1,14 +1,14 @@
 /*
- * Every length from 1 to 4096, of every kind, in both precisions, against the exact DFT: a random
- * sample of the lengths in each run, all of them (minutes) with WEFT_TEST_LENGTHS=all, one with
- * WEFT_TEST_LENGTHS=N, every STEP-th from N on, so that several runs share them, with
- * WEFT_TEST_LENGTHS=N:STEP, and WEFT_TEST_CASES=K random ones of the eight of a length. Two exact
- * transforms of each length answer for all kinds and engines: input is such that single precision
- * holds it, the inverse is the forward one read backwards, and a complex line is two real ones.
+ * Every length from 1 to 4096, of every kind, in both precisions, against the exact DFT
+ * (sampled_lengths.h says which of them in one run); WEFT_TEST_CASES=K: random ones of the eight
+ * cases of a length. Two exact transforms of each length answer for all kinds and engines: input is
+ * such that single precision holds it, the inverse is the forward one read backwards, and a complex
+ * line is two real ones.
  */
+#include "sampled_lengths.h"
 #include "test_engine.h"
 
-enum { LONGEST = 4096, STRIDE = 32, NUMBERS_IN_BATCH = 4096, MOST_ENGINES = 8 };
+enum { STRIDE = 32, NUMBERS_IN_BATCH = 4096, MOST_ENGINES = 8 };
 
 /* The cases of a length: one bit for each kind and direction in each precision. */
 enum { ALL_CASES = 8 };
@@ -178,25 +178,15 @@ static void check_length(const weft_engine_ops *const *engine, int engines, int6
 
 static void lengths_to_4096_meet_the_accuracy_rule(void **state) {
     (void)state;
-    const char *asked = getenv("WEFT_TEST_LENGTHS");
     const weft_engine_ops *engine[MOST_ENGINES];
     const int engines = list_engines(engine);
+    sampled_lengths s;
     if (engines == 0) skip();
-    int64_t first = 1, last = LONGEST, step = asked ? 1 : 0; /* 0: a random one */
-    if (asked && strcmp(asked, "all") != 0) {
-        char *end = NULL;
-        first = last = strtoll(asked, &end, 10);
-        if (*end == ':') {
-            last = LONGEST;
-            step = strtoll(end + 1, &end, 10);
-        }
-        assert_true(*end == 0 && first > 0 && step > 0);
-    }
-    for (int64_t n = first; n <= last;) {
-        check_length(engine, engines, n, asked != NULL);
-        if (asked && n / 512 < (n + step) / 512)
-            print_message("lengths to %lld hold\n", (long long)n);
-        n += step > 0 ? step : n < 64 ? 1 : random_between(1, 2 * STRIDE);
+    assert_true(sample_lengths(2 * STRIDE, &s));
+    for (; s.length <= s.last; next_length(&s)) {
+        check_length(engine, engines, s.length, s.asked);
+        if (s.asked && s.length / 512 < (s.length + s.step) / 512)
+            print_message("lengths to %lld hold\n", (long long)s.length);
     }
 }
 

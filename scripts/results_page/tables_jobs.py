@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .data import Row, both, digits, markdown, rows, shape_name, two
+from .data import Row, both, digits, geometric, markdown, rows, shape_name, two
 
 
 def _summary(job: str, **where: object) -> list[Row]:
@@ -86,3 +86,90 @@ def peers_cpu() -> str:
                 cells += [two(mine / peer)] if ranks != "1" else []
             lines.append(cells)
     return markdown("case|1 rank: weft / FFTW|2 ranks: weft / FFTW-MPI|ratio|4 ranks: weft / FFTW-MPI|ratio", lines)
+
+
+CELL = ("shape", "kind", "precision", "direction", "batch", "threads", "ranks")
+
+
+def _speeds(job: str, **where: object) -> dict[tuple[str, ...], float]:
+    """Of each case weft's speed over that of the fastest peer."""
+    times: dict[tuple[str, ...], tuple[list[float], list[float]]] = {}
+    for row in _summary(job, **where):
+        mine, theirs = times.setdefault(tuple(row[name] for name in CELL), ([], []))
+        (mine if row["library"] == "weft" else theirs).append(float(row["median"]))
+    return {case: min(theirs) / min(mine) for case, (mine, theirs) in times.items() if mine and theirs}
+
+
+def _kind(case: tuple[str, ...]) -> str:
+    return case[2] + " " + ("c2r" if case[3] == "inverse" else case[1])
+
+
+def _standing(speeds: dict[tuple[str, ...], float], below: float) -> list[str]:
+    """How many cases, the geometric mean of their speeds, the least and whose it is, how many are below."""
+    worst = min(speeds, key=lambda case: speeds[case])
+    return [
+        str(len(speeds)),
+        two(geometric(speeds.values())),
+        f"{two(speeds[worst])} ({shape_name(worst[0])})",
+        str(sum(speed < below for speed in speeds.values())),
+    ]
+
+
+def lines_job() -> str:
+    """Lines alone, and in batches, of each kind and precision: all lengths, and more than 30 points."""
+    table = []
+    for batch, below in (("1", 0.7), ("16", 0.8)):
+        speeds = _speeds("lines", batch=batch)
+        for kind in dict.fromkeys(map(_kind, speeds)):
+            some = {case: speed for case, speed in speeds.items() if _kind(case) == kind}
+            more = {case: speed for case, speed in some.items() if int(case[0]) > 30}
+            name = "one line" if batch == "1" else f"{batch} lines"
+            table.append([name, kind, *_standing(some, below), two(geometric(more.values()))])
+    return markdown("|precision and kind|cases:|mean:|least (length)|below 0.7, batches 0.8:|mean, more than 30 points:", table)
+
+
+def _class(shape: str) -> str:
+    extents = [int(n) for n in shape.split("x")]
+    if len(extents) == 1:
+        return "lines"
+    if len(extents) == 2:
+        return "planes"
+    return "cubes" if extents[0] <= 128 else "large cubes"
+
+
+def shapes_job() -> str:
+    """Planes, cubes and long lines on one and two threads."""
+    table = []
+    for kind_of_shape, below in (("planes", 0.85), ("cubes", 0.85), ("large cubes", 1.5), ("lines", 1.0)):
+        for threads in ("1", "2"):
+            speeds = {case: s for case, s in _speeds("shapes", threads=threads).items() if _class(case[0]) == kind_of_shape}
+            for kind in dict.fromkeys(map(_kind, speeds)):
+                some = {case: speed for case, speed in speeds.items() if _kind(case) == kind}
+                table.append([kind_of_shape, threads, kind, *_standing(some, below)])
+    return markdown("|threads:|precision and kind|cases:|mean:|least (shape)|below 0.85, large 1.5, lines 1.0:", table)
+
+
+def cores_job() -> str:
+    """On each number of cores: weft's and FFTW's milliseconds, the ratio, and how many times one core's speed."""
+    table = []
+    for kind in ("r2c", "c2c"):
+        for n in ("256", "512"):
+            shape = f"{n}x{n}x{n}"
+            one = _best(_summary("cores", shape=shape, kind=kind, ranks=1, threads=1, library="weft"))
+            for word in ("threads", "ranks"):
+                other = "ranks" if word == "threads" else "threads"
+                for count in ("1", "2", "4", "8", "16"):
+                    if word == "ranks" and count == "1":
+                        continue
+                    found = _summary("cores", shape=shape, kind=kind, **{word: count, other: 1})
+                    mine = _best(row for row in found if row["library"] == "weft")
+                    theirs = _best(row for row in found if row["library"] != "weft")
+                    if mine is None or one is None:
+                        continue
+                    floor = max(float(row["floor"]) for row in found if row["library"] == "weft" and row["floor"]) if any(
+                        row["floor"] for row in found if row["library"] == "weft") else None
+                    table.append(
+                        [f"{kind} {shape_name(shape)}", f"{count} {word}", digits(mine * 1e3),
+                         digits(theirs * 1e3) if theirs else "–", _speed(mine, theirs), two(one / mine),
+                         two(floor / mine) if floor else "–"])
+    return markdown("|cores|weft, ms:|FFTW, ms:|over FFTW:|over one core:|of the floor:", table)
