@@ -51,9 +51,9 @@ static void check_shape(const int64_t *n, weft_transform_kind kind, weft_directi
     double *other = aligned_alloc(64, (out_bytes / 64 + 1) * 64);
     assert_true(given && in && first && other);
     fill(given, in_bytes / sizeof(double));
-    const weft_native_tuning all = {true, true, true};
+    const weft_native_tuning all = weft_native_usual_tuning();
     run_with(&t, &all, given, in, in_bytes, first);
-    for (int mix = 0; mix < 7; mix++) {
+    for (int mix = 0; mix < 8; mix++) {
         const weft_native_tuning tuning = {mix & 1, mix & 2, mix & 4};
         memset(other, 0x5a, out_bytes);
         run_with(&t, &tuning, given, in, in_bytes, other);
@@ -109,7 +109,7 @@ static size_t bytes_of_lines(int64_t lines, int threads) {
                               .threads = threads,
                               .in_elements = 64 * lines,
                               .out_elements = 64 * lines};
-    const weft_native_tuning all = {true, true, true};
+    const weft_native_tuning all = weft_native_usual_tuning();
     weft_engine_plan *plan;
     size_t bytes;
     assert_int_equal(weft_native_plan_with(&t, &all, &plan, &bytes), WEFT_SUCCESS);

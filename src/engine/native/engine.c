@@ -199,6 +199,7 @@ static weft_status add_axis(const planning *p, int d, bool from_output, bool to_
                                  .in_batch = t->in_batch,
                                  .alone = may_be_alone(p, t->dim[d].n),
                                  .cached = p->tuning->interleaved && stays_in_caches(p),
+                                 .ahead = !stays_in_caches(p),
                                  .cache = weft_native_cache_share(p->plan->threads)};
     if (t->dim[d].n == 1 && (from_output || to_input)) return WEFT_SUCCESS;
     if (!from_output) request.in_stored = weft_native_stored(t, false);
@@ -212,7 +213,7 @@ static weft_status add_axis(const planning *p, int d, bool from_output, bool to_
     }
     const bool operated =
         d == weft_native_in_order(t, t->dims - 1) && weft_native_flushes_operated(t);
-    if (operated || (p->tuning->blocks && weft_pass_group_wants_blocks(&request)))
+    if (operated || weft_pass_group_wants_blocks(&request, p->tuning->blocks))
         return weft_pass_group_create_blocks(&request, group, p->bytes);
     return weft_pass_group_create_pass(&request, group, p->bytes);
 }

@@ -126,7 +126,7 @@ static void transform_columns(const weft_matrix *m, const char *in, char *tile, 
     const int64_t lanes = m->kernels->lanes;
     const char *first = in + c * WEFT_ROW_BYTES;
     if (s->count > 1)
-        weft_stages_load(s, first, m->load_offset, tile);
+        weft_stages_load(s, first, m->load_offset, tile, NULL);
     else
         s->stage[0].codelet->load(first, m->load_offset, tile, 1, 0);
     weft_stages_run(s, tile, s->inner, s->count);
@@ -147,7 +147,7 @@ static void transform_rows(const weft_matrix *m, const char *transposed, char *t
                                             past, scale);
         return;
     }
-    weft_stages_load(s, transposed, m->transposed_offset, tile);
+    weft_stages_load(s, transposed, m->transposed_offset, tile, NULL);
     weft_stages_run(s, tile, s->inner, s->count - 1);
     weft_stages_store(s, tile, out, m->store_offset, past, scale);
 }

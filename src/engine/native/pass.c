@@ -184,6 +184,7 @@ static weft_status create_half(const weft_pass_request *request, sorted_loop *lo
     memset(pass, 0, sizeof *pass);
     pass->kernels = request->kernels;
     pass->scale = 1;
+    pass->ahead = request->ahead;
     pass->kind = request->kind;
     pass->n = request->dim.n;
     pass->halved = pass->kind != WEFT_TRANSFORM_C2C && pass->n % 2 == 0;

@@ -73,6 +73,7 @@ typedef struct weft_pass_request {
     bool alone;    /* complex lines of a batch are transformed alone where that is faster */
     bool cached;   /* both sides stay in the caches: lines are transformed on interleaved numbers,
                       with the bits of tiles, where that is faster */
+    bool ahead;    /* the input lies beyond the second-level cache: it is fetched beforehand */
     size_t cache;  /* bytes of the last-level cache for each thread; sizes blocks by it */
 } weft_pass_request;
 
@@ -117,6 +118,7 @@ struct weft_native_pass {
     weft_native_side in, out;
     int64_t adjoining; /* bytes of a short line as it is stored, if the next one begins at its
                           end; else 0 */
+    bool ahead;        /* the rows of the next tile are fetched while one is computed */
     bool stream;       /* store past the caches where alignment allows */
     double scale;      /* of the results as they are stored; 1 when created */
     const weft_twiddles *twiddles;   /* of the four-step method, for the columns of a matrix: set

@@ -94,11 +94,12 @@ weft_status weft_pass_group_create_pass(const weft_pass_request *request, weft_p
 /* Makes a group of one pass over blocks of lines that are neighbours in memory, in the input, in
  * the output, or in both, where they may be the same lines or others. Each side that has neighbours
  * is copied into a buffer in the cache, or from it, so that memory is read and written in long
- * runs. weft_pass_group_has_blocks says whether there are
- * such blocks, and weft_pass_group_wants_blocks whether they pay. weft_pass_group_takes_blocks says
- * whether lines of n points can be done so that are neighbours on both sides. */
+ * runs. weft_pass_group_has_blocks says whether there are such blocks, and
+ * weft_pass_group_wants_blocks whether they pay, with `same` also where the same lines are
+ * neighbours on both sides. weft_pass_group_takes_blocks says whether lines of n points can be done
+ * so that are. */
 bool weft_pass_group_has_blocks(const weft_pass_request *request);
-bool weft_pass_group_wants_blocks(const weft_pass_request *request);
+bool weft_pass_group_wants_blocks(const weft_pass_request *request, bool same);
 bool weft_pass_group_takes_blocks(int64_t n, size_t cache);
 weft_status weft_pass_group_create_blocks(const weft_pass_request *request, weft_pass_group *group,
                                           size_t *bytes);

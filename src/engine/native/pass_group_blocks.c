@@ -81,14 +81,15 @@ static bool lies_far_apart(const weft_pass_request *r, int64_t stride) {
  * side, so blocks pay there at any stride, if their runs fill cache lines and there are enough of
  * them. Where points are contiguous in the input, tiles store whole cache lines past the caches, if
  * rows begin at one, which is as fast as blocks. All as measured on a Xeon. */
-bool weft_pass_group_wants_blocks(const weft_pass_request *r) {
+bool weft_pass_group_wants_blocks(const weft_pass_request *r, bool same) {
     enum { FEW_POINTS = 5, FEW_NUMBERS = 4096 };
     const neighbours beside = find_neighbours(r);
     const bool far_in = lies_far_apart(r, r->dim.in_stride),
                far_out = lies_far_apart(r, r->dim.out_stride);
     const int64_t element = weft_complex_bytes(r->kernels);
     if (!weft_pass_group_has_blocks(r)) return false;
-    if (beside.in == beside.out) return far_in && r->loop[beside.in].n * element >= NARROW_BYTES;
+    if (beside.in == beside.out)
+        return same && far_in && r->loop[beside.in].n * element >= NARROW_BYTES;
     if (beside.out < 0) return far_in && r->dim.out_stride == 1;
     if (beside.in < 0)
         return far_out && r->dim.in_stride == 1 &&

@@ -499,14 +499,25 @@ static void transform(const weft_native_pass *pass, const tile_lines *t, const w
     }
 }
 
+/* Where tile `number` begins, if it is to be fetched; else NULL. */
+static const void *find_next(const weft_native_pass *pass, const void *const *in, int64_t number,
+                             int64_t end) {
+    if (!pass->ahead || number >= end || pass->in.pieces > 1 ||
+        !weft_native_side_is_whole(&pass->in))
+        return NULL;
+    tile_lines t;
+    find_lines(pass, number, &t);
+    return (const char *)in[0] + line_offset(pass, pass->in.piece, &t, 0);
+}
+
 /* Loads with the first stage, and stores with the last. This applies to full tiles of neighbouring
  * complex lines of smooth length that need nothing else. */
 static void load_fused(const weft_native_pass *pass, const void *const *in, const tile_lines *t,
-                       const work *w) {
+                       const void *next, const work *w) {
     const weft_stages *s = &pass->line.stages;
     side_rows r = find_source(pass, in, t, true, w);
     if (s->count > 1)
-        weft_stages_load(s, r.base, r.offset, w->tile);
+        weft_stages_load(s, r.base, r.offset, w->tile, next);
     else
         s->stage[0].codelet->load(r.base, r.offset, w->tile, 1, 0);
 }
@@ -614,7 +625,7 @@ static void run_there_and_back(const weft_native_pass *pass, const void *const *
         find_lines(pass, i, &t);
         const bool full = t.count == pass->kernels->lanes;
         if (plain && pass->in.access == WEFT_ACROSS && (full || pass->in.padded)) {
-            load_fused(pass, in, &t, &w);
+            load_fused(pass, in, &t, find_next(pass, in, i + 1, end), &w);
             weft_stages_run(s, w.tile, s->inner, s->count);
         } else {
             load(pass, in, &t, &w);
@@ -659,7 +670,7 @@ static void run(const weft_native_pass *pass, const void *const *in, void *const
         }
         if (w.touch) touch_tile(pass, in[0], &t);
         if (loads)
-            load_fused(pass, in, &t, &w);
+            load_fused(pass, in, &t, find_next(pass, in, i + 1, end), &w);
         else
             load(pass, in, &t, &w);
         if (!plain) {

@@ -206,16 +206,40 @@ void weft_stages_run(const weft_stages *s, void *tile, int first, int end) {
     for (int i = first; i < end; i++) run_stage(s, i, s->count, tile);
 }
 
-void weft_stages_load(const weft_stages *s, const void *base, const int64_t *offset, void *tile) {
+/* Fetches rows of an array into the second-level cache. */
+static void fetch_rows(const char *base, const int64_t *offset, int rows) {
+    enum { SECOND_LEVEL = 2, CACHE_LINE = 64 };
+    for (int i = 0; i < rows; i++)
+        for (int b = 0; b < WEFT_ROW_BYTES; b += CACHE_LINE)
+            __builtin_prefetch(base + offset[i] + b, 0, SECOND_LEVEL);
+}
+
+/* Loads `count` butterflies of the first stage. What is loaded next is fetched in between, so that
+ * it comes while they are computed. */
+static void load_first(const weft_stages *s, const void *base, const int64_t *offset, char *tile,
+                       int64_t count, const char *next) {
     const weft_line_stage *first = &s->stage[0];
-    const int radix = first->codelet->radix, end = s->inner > 1 ? s->inner : s->count;
+    const int radix = first->codelet->radix;
+    const int64_t step = s->stage[1].step;
+    if (!next) {
+        first->codelet->load(base, offset, tile, count, step);
+        return;
+    }
+    for (int64_t i = 0; i < count; i++, offset += radix) {
+        first->codelet->load(base, offset, row_at(tile, i * step), 1, step);
+        fetch_rows(next, offset, radix);
+    }
+}
+
+void weft_stages_load(const weft_stages *s, const void *base, const int64_t *offset, void *tile,
+                      const void *next) {
+    const int radix = s->stage[0].codelet->radix, end = s->inner > 1 ? s->inner : s->count;
     const int64_t blocks = s->n / (end < s->count ? s->stage[end].m : s->n);
     const int64_t runs = s->stage[1].codelet->radix, outer = blocks_between(s, 1, end) / runs;
     for (int64_t b = 0; b < blocks; b++) {
         char *block = row_at(tile, digits_row(s, end, s->count, b));
         for (int64_t o = 0; o < outer; o++, offset += runs * radix)
-            first->codelet->load(base, offset, row_at(block, digits_row(s, 2, end, o)), runs,
-                                 s->stage[1].step);
+            load_first(s, base, offset, row_at(block, digits_row(s, 2, end, o)), runs, next);
         for (int i = 1; i < s->inner; i++) run_stage(s, i, s->inner, block);
     }
 }

@@ -48,10 +48,12 @@ void weft_stages_release(weft_stages *stages);
 void weft_stages_run(const weft_stages *stages, void *tile, int first, int end);
 
 /* weft_stages_load runs the inner stages, of which the first loads rows of an array, with offsets
- * in the order of place_of. weft_stages_store runs the last stage, which stores into such rows,
- * with offsets in the order of results, times `scale`. There must be more than one stage. */
+ * in the order of place_of, and fetches into the second-level cache the rows at `next` that will be
+ * loaded next, with the same offsets; NULL: there are none. weft_stages_store runs the last stage,
+ * which stores into such rows, with offsets in the order of results, times `scale`. There must be
+ * more than one stage. */
 void weft_stages_load(const weft_stages *stages, const void *base, const int64_t *offset,
-                      void *tile);
+                      void *tile, const void *next);
 void weft_stages_store(const weft_stages *stages, const void *tile, void *base,
                        const int64_t *offset, bool stream, double scale);
 

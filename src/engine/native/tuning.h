@@ -19,8 +19,10 @@
 enum { WEFT_NATIVE_POINTS_PER_THREAD = 2048 };
 
 typedef struct weft_native_tuning {
-    bool blocks;      /* axes of large strides go through blocks that are copied into the cache */
-    bool past;        /* large results are stored past the caches */
+    bool
+        blocks; /* lines that are neighbours on both sides and whose points are far apart go through
+                   blocks that are copied into the cache; else their tiles are fetched ahead */
+    bool past;  /* large results are stored past the caches */
     bool interleaved; /* columns and rows in the caches are done on interleaved numbers */
 } weft_native_tuning;
 
@@ -33,12 +35,15 @@ weft_status weft_native_plan_with(const weft_transform *transform, const weft_na
 void weft_native_run(weft_engine_plan *plan, const void *in, void *out);
 void weft_native_destroy(weft_engine_plan *plan);
 
+/* What is chosen without measuring. */
+weft_native_tuning weft_native_usual_tuning(void);
+
 /* Whether a pass of the plan is done on interleaved numbers. */
 bool weft_native_is_interleaved(const weft_engine_plan *plan);
 
 /* Chooses by measurement where the effort allows it and there is a choice: about one second of runs
  * on temporary arrays if they are larger than the caches, and about a millisecond if not.
- * Otherwise, or where there is no memory for such arrays, everything is switched on. */
+ * Otherwise, or where there is no memory for such arrays, it is the usual tuning. */
 weft_native_tuning weft_native_choose_tuning(const weft_transform *transform);
 
 #endif
