@@ -125,7 +125,8 @@ def lines_job() -> str:
             more = {case: speed for case, speed in some.items() if int(case[0]) > 30}
             name = "one line" if batch == "1" else f"{batch} lines"
             table.append([name, kind, *_standing(some, below), two(geometric(more.values()))])
-    return markdown("|precision and kind|cases:|mean:|least (length)|below 0.7, batches 0.8:|mean, more than 30 points:", table)
+    head = "|precision and kind|cases:|mean:|least (length)|below 0.7, batches 0.8:|mean, more than 30 points:"
+    return markdown(head, table)
 
 
 def _class(shape: str) -> str:
@@ -142,7 +143,8 @@ def shapes_job() -> str:
     table = []
     for kind_of_shape, below in (("planes", 0.85), ("cubes", 0.85), ("large cubes", 1.5), ("lines", 1.0)):
         for threads in ("1", "2"):
-            speeds = {case: s for case, s in _speeds("shapes", threads=threads).items() if _class(case[0]) == kind_of_shape}
+            found = _speeds("shapes", threads=threads)
+            speeds = {case: speed for case, speed in found.items() if _class(case[0]) == kind_of_shape}
             for kind in dict.fromkeys(map(_kind, speeds)):
                 some = {case: speed for case, speed in speeds.items() if _kind(case) == kind}
                 table.append([kind_of_shape, threads, kind, *_standing(some, below)])
@@ -166,10 +168,9 @@ def cores_job() -> str:
                     theirs = _best(row for row in found if row["library"] != "weft")
                     if mine is None or one is None:
                         continue
-                    floor = max(float(row["floor"]) for row in found if row["library"] == "weft" and row["floor"]) if any(
-                        row["floor"] for row in found if row["library"] == "weft") else None
-                    table.append(
-                        [f"{kind} {shape_name(shape)}", f"{count} {word}", digits(mine * 1e3),
-                         digits(theirs * 1e3) if theirs else "–", _speed(mine, theirs), two(one / mine),
-                         two(floor / mine) if floor else "–"])
+                    floor = max(float(row["floor"]) for row in found if row["library"] == "weft")
+                    theirs_ms = digits(theirs * 1e3) if theirs else "–"
+                    ratios = [_speed(mine, theirs), two(one / mine), two(floor / mine)]
+                    cores = "1 thread" if count == "1" else f"{count} {word}"
+                    table.append([f"{kind} {shape_name(shape)}", cores, digits(mine * 1e3), theirs_ms, *ratios])
     return markdown("|cores|weft, ms:|FFTW, ms:|over FFTW:|over one core:|of the floor:", table)

@@ -7,6 +7,7 @@
 #include "engine/native/one_by_one.h"
 #include "engine/native/solver.h"
 #include "engine/native/supports.h"
+#include "engine/smooth.h"
 #include "support/topology.h"
 
 /* ---- choice ---- */
@@ -52,14 +53,15 @@ static bool is_faster_alone(const weft_pass_request *r, int64_t n, bool pairs) {
 }
 
 /* Short complex lines, which a codelet transforms from where they lie, always are, as are the
- * shortest real ones. */
+ * shortest real ones. Real lines of odd length are where they would be convolutions in tiles. */
 static bool takes_batch_alone(const weft_pass_request *r) {
     enum { SHORTEST = 12 };
     const int64_t n = r->dim.n;
     if (r->kind == WEFT_TRANSFORM_C2C)
         return (r->alone && short_line(r->kernels, n)) || is_faster_alone(r, n, false);
     if (n <= SHORTEST) return r->alone && weft_lone_find_line(r->kernels, n);
-    if (n % 2 != 0) return n > WEFT_NATIVE_LONGEST_TILE && is_faster_alone(r, n, false);
+    if (n % 2 != 0)
+        return (n > WEFT_NATIVE_LONGEST_TILE || !weft_is_smooth(n)) && is_faster_alone(r, n, false);
     return is_faster_alone(r, n / 2, true);
 }
 
