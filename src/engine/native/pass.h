@@ -81,7 +81,7 @@ typedef struct weft_native_pass weft_native_pass;
 
 typedef struct weft_solver weft_solver; /* solver.h */
 
-enum { WEFT_PASS_SOLVERS = 4 };
+enum { WEFT_PASS_SOLVERS = 4 /* most that one pass plans */ };
 
 /* Transforms one contiguous complex line, and stores results times `scale`, past the caches with
  * `past`. The line at `next`, if any, will be transformed next. */

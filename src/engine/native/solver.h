@@ -1,6 +1,6 @@
 /*
- * Solvers: the ways in which the lines of a pass are transformed, each in one file, solver_NAME.c.
- * A pass plans the solvers that take its request, in the order of `weft_solvers`, up to the first
+ * Solvers: the ways in which the lines of a pass are transformed, in files solver_NAME.c.
+ * A pass plans the solvers that take its request, in the order of a list in pass.c, up to the first
  * that runs whatever is set after planning: operators, stores past the caches, a scale, twiddles.
  * It runs the first of them that is ready. Solvers that may stand in for each other give the same
  * bits.
