@@ -148,7 +148,9 @@ int weft_native_useful_threads(const weft_transform *t) {
     int64_t points = 1;
     for (int d = 0; d < t->dims; d++) points *= weft_native_complex_extent(t, d);
     for (int i = 0; i < t->loops; i++) points *= t->loop[i].n;
-    const int64_t most = points / WEFT_NATIVE_POINTS_PER_THREAD;
+    const int64_t least =
+        t->dims > 1 ? WEFT_NATIVE_POINTS_OF_AXES_PER_THREAD : WEFT_NATIVE_POINTS_PER_THREAD;
+    const int64_t most = points / least;
     const int threads = t->threads > most ? (int)most : t->threads;
     return threads > 1 ? threads : 1;
 #endif
