@@ -141,38 +141,37 @@ static void find_file(const char *folder, const char *end, char *path, size_t si
     assert_int_equal(found, 1);
 }
 
-/* What was measured is kept: another choice in the file is taken, and a damaged file is not. */
-static void check_kept(const int64_t *n) {
+/* What was measured of a large array is kept: another choice in the file is taken, and a damaged
+ * file is not. */
+static void what_was_measured_is_not_measured_again(void **state) {
+    (void)state;
     enum { CHOICES = 3 };
+    static const int64_t n[3] = {64, 128, 256};
     char folder[] = "/tmp/weft-tuning-XXXXXX", path[512];
     weft_transform t = cube_of(n, WEFT_TRANSFORM_C2C, WEFT_FORWARD);
     t.effort = WEFT_MEASURE;
     assert_non_null(mkdtemp(folder));
     setenv("WEFT_WISDOM_DIR", folder, 1);
-    (void)weft_native_choose_tuning(&t);
-    find_file(folder, ".tuning", path, sizeof path);
-    for (int i = 0; i < 1 << CHOICES; i++) {
-        const char kept[CHOICES] = {i & 1, i >> 1 & 1, i >> 2 & 1};
-        weft_cache_write_hashed(path, kept, sizeof kept);
-        const weft_native_tuning recalled = weft_native_choose_tuning(&t);
-        assert_true(recalled.past == kept[0] && recalled.blocks == kept[1] &&
-                    recalled.interleaved == kept[2]);
+    if ((size_t)t.in_elements * 32 > weft_native_cache_share(1)) {
+        (void)weft_native_choose_tuning(&t);
+        find_file(folder, ".tuning", path, sizeof path);
+        for (int i = 0; i < 1 << CHOICES; i++) {
+            const char kept[CHOICES] = {i & 1, i >> 1 & 1, i >> 2 & 1};
+            weft_cache_write_hashed(path, kept, sizeof kept);
+            const weft_native_tuning recalled = weft_native_choose_tuning(&t);
+            assert_true(recalled.past == kept[0] && recalled.blocks == kept[1] &&
+                        recalled.interleaved == kept[2]);
+        }
+        assert_true(weft_cache_write(path, "damaged", 7));
+        (void)weft_native_choose_tuning(&t);
+        size_t bytes = 0;
+        void *kept = weft_cache_read_hashed(path, &bytes);
+        assert_int_equal(bytes, CHOICES); /* measured anew */
+        free(kept);
+        unlink(path);
     }
-    assert_true(weft_cache_write(path, "damaged", 7));
-    (void)weft_native_choose_tuning(&t);
-    size_t bytes = 0;
-    void *kept = weft_cache_read_hashed(path, &bytes);
-    assert_int_equal(bytes, CHOICES); /* measured anew */
-    free(kept);
-    unlink(path);
     assert_int_equal(rmdir(folder), 0);
     setenv("WEFT_WISDOM_DIR", "", 1);
-}
-
-static void what_was_measured_is_not_measured_again(void **state) {
-    (void)state;
-    check_kept((const int64_t[]){8, 8, 8});
-    check_kept((const int64_t[]){64, 128, 256});
 }
 
 int main(void) {

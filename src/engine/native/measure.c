@@ -93,14 +93,38 @@ static weft_native_tuning find_fastest(const trial *t) {
     return best;
 }
 
-/* Whether elements lie before the address of an array. */
-static bool runs_backwards(const weft_transform *t) {
-    bool backwards = false;
-    for (int d = 0; d < t->dims; d++)
-        backwards = backwards || t->dim[d].in_stride < 0 || t->dim[d].out_stride < 0;
+/* One side of a transform: how many elements there are, and how far the last one lies from the
+ * first. */
+typedef struct extent {
+    int64_t count, reach;
+    bool backwards; /* elements lie before the address of the array */
+} extent;
+
+static void add_loop(extent *e, int64_t n, int64_t stride) {
+    e->count *= n;
+    e->reach += (n - 1) * stride;
+    e->backwards = e->backwards || stride < 0;
+}
+
+/* With the strides that the transform has, which may be the caller's, and points that are padded or
+ * cropped. */
+static extent extent_of(const weft_transform *t, bool output) {
+    const bool half =
+        output ? t->kind == WEFT_TRANSFORM_R2C && !t->round_trip : t->kind == WEFT_TRANSFORM_C2R;
+    extent e = {1, 1, false};
+    for (int d = 0; d < t->dims; d++) {
+        const int64_t n = t->dim[d].n;
+        add_loop(&e, half && d == t->dims - 1 ? n / 2 + 1 : n,
+                 output ? t->dim[d].out_stride : t->dim[d].in_stride);
+    }
     for (int i = 0; i < t->loops; i++)
-        backwards = backwards || t->loop[i].in_stride < 0 || t->loop[i].out_stride < 0;
-    return backwards;
+        add_loop(&e, t->loop[i].n, output ? t->loop[i].out_stride : t->loop[i].in_stride);
+    return e;
+}
+
+/* Arrays that run backwards or have more gaps than elements are not measured. */
+static bool is_dense(const extent *e) {
+    return !e->backwards && e->reach <= 2 * e->count;
 }
 
 /* The file of what was found for a transform. Its name is a number made of all that the choice
@@ -152,22 +176,21 @@ static void keep(const char *path, const weft_native_tuning *tuning) {
 weft_native_tuning weft_native_choose_tuning(const weft_transform *transform) {
     const double most_seconds = 1.0;
     const weft_native_tuning usual = weft_native_usual_tuning();
-    size_t in_bytes =
-        (size_t)transform->in_elements * weft_transform_element_bytes(transform, false);
-    size_t out_bytes =
-        (size_t)transform->out_elements * weft_transform_element_bytes(transform, true);
+    const extent in = extent_of(transform, false), out = extent_of(transform, true);
+    const size_t in_bytes = (size_t)in.reach * weft_transform_element_bytes(transform, false);
+    const size_t out_bytes = (size_t)out.reach * weft_transform_element_bytes(transform, true);
     const int threads = transform->threads > 1 ? transform->threads : 1;
     const bool large = in_bytes + out_bytes > weft_native_cache_share(threads) * (size_t)threads;
-    /* Nothing is chosen for single lines and for pieces, and arrays that run backwards or exceed
-     * the machine's memory are not measured. */
+    /* Nothing is chosen for single lines and for pieces, and arrays that exceed the machine's
+     * memory are not measured. */
     if (transform->effort == WEFT_ESTIMATE || transform->in_pieces.count > 0 ||
-        transform->out_pieces.count > 0 || runs_backwards(transform) ||
+        transform->out_pieces.count > 0 || !is_dense(&in) || !is_dense(&out) ||
         (!large && transform->dims + transform->loops == 1) ||
         in_bytes + out_bytes > weft_host_memory())
         return usual;
     char path[WEFT_PATH_BYTES];
     weft_native_tuning tuning = usual;
-    const bool keeps = tuning_path(transform, path);
+    const bool keeps = large && tuning_path(transform, path); /* others take a millisecond */
     if (keeps && recall(path, &tuning)) return tuning;
     weft_transform alone = *transform;
     alone.scratch = NULL; /* plans that are only tried leave it as it is */
