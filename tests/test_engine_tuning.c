@@ -31,7 +31,7 @@ static weft_transform cube_of(const int64_t *n, weft_transform_kind kind,
     return t;
 }
 
-static void run_with(const weft_transform *t, const weft_native_tuning *tuning, const double *given,
+static void run_with(const weft_transform *t, weft_native_tuning tuning, const double *given,
                      double *in, size_t in_bytes, double *out) {
     weft_engine_plan *plan;
     size_t bytes;
@@ -51,17 +51,14 @@ static void check_shape(const int64_t *n, weft_transform_kind kind, weft_directi
     double *other = aligned_alloc(64, (out_bytes / 64 + 1) * 64);
     assert_true(given && in && first && other);
     fill(given, in_bytes / sizeof(double));
-    const weft_native_tuning all = weft_native_usual_tuning();
-    run_with(&t, &all, given, in, in_bytes, first);
-    for (int mix = 0; mix < 8; mix++) {
-        const weft_native_tuning tuning = {mix & 1, mix & 2, mix & 4};
+    run_with(&t, weft_native_usual_tuning(), given, in, in_bytes, first);
+    for (weft_native_tuning tuning = 0; tuning < WEFT_NATIVE_TUNINGS; tuning++) {
         memset(other, 0x5a, out_bytes);
-        run_with(&t, &tuning, given, in, in_bytes, other);
+        run_with(&t, tuning, given, in, in_bytes, other);
         if (memcmp(first, other, out_bytes) != 0)
-            fail_msg("%lldx%lldx%lld, kind %d direction %d: blocks %d, past %d, "
-                     "interleaved %d give other bits",
+            fail_msg("%lldx%lldx%lld, kind %d direction %d: tuning %u gives other bits",
                      (long long)n[0], (long long)n[1], (long long)n[2], (int)kind, (int)direction,
-                     tuning.blocks, tuning.past, tuning.interleaved);
+                     tuning);
     }
     free(other);
     free(first);
@@ -109,10 +106,10 @@ static size_t bytes_of_lines(int64_t lines, int threads) {
                               .threads = threads,
                               .in_elements = 64 * lines,
                               .out_elements = 64 * lines};
-    const weft_native_tuning all = weft_native_usual_tuning();
     weft_engine_plan *plan;
     size_t bytes;
-    assert_int_equal(weft_native_plan_with(&t, &all, &plan, &bytes), WEFT_SUCCESS);
+    assert_int_equal(weft_native_plan_with(&t, weft_native_usual_tuning(), &plan, &bytes),
+                     WEFT_SUCCESS);
     weft_native_destroy(plan);
     return bytes;
 }
@@ -145,7 +142,6 @@ static void find_file(const char *folder, const char *end, char *path, size_t si
  * file is not. */
 static void what_was_measured_is_not_measured_again(void **state) {
     (void)state;
-    enum { CHOICES = 3 };
     static const int64_t n[3] = {64, 128, 256};
     char folder[] = "/tmp/weft-tuning-XXXXXX", path[512];
     weft_transform t = cube_of(n, WEFT_TRANSFORM_C2C, WEFT_FORWARD);
@@ -155,18 +151,15 @@ static void what_was_measured_is_not_measured_again(void **state) {
     if ((size_t)t.in_elements * 32 > weft_native_cache_share(1)) {
         (void)weft_native_choose_tuning(&t);
         find_file(folder, ".tuning", path, sizeof path);
-        for (int i = 0; i < 1 << CHOICES; i++) {
-            const char kept[CHOICES] = {i & 1, i >> 1 & 1, i >> 2 & 1};
-            weft_cache_write_hashed(path, kept, sizeof kept);
-            const weft_native_tuning recalled = weft_native_choose_tuning(&t);
-            assert_true(recalled.past == kept[0] && recalled.blocks == kept[1] &&
-                        recalled.interleaved == kept[2]);
+        for (unsigned char kept = 0; kept < WEFT_NATIVE_TUNINGS; kept++) {
+            weft_cache_write_hashed(path, &kept, sizeof kept);
+            assert_int_equal(weft_native_choose_tuning(&t), kept);
         }
         assert_true(weft_cache_write(path, "damaged", 7));
         (void)weft_native_choose_tuning(&t);
         size_t bytes = 0;
         void *kept = weft_cache_read_hashed(path, &bytes);
-        assert_int_equal(bytes, CHOICES); /* measured anew */
+        assert_int_equal(bytes, 1); /* measured anew */
         free(kept);
         unlink(path);
     }

@@ -81,7 +81,8 @@ typedef struct weft_transform {
     int threads;
     weft_effort effort;
     int64_t in_elements,
-        out_elements; /* extent of the arrays the views lie in: what a measuring engine allocates */
+        out_elements; /* extent of the plan's arrays that the views lie in; those of a caller with
+                         strides, and lines that are padded, may reach farther (extent.h) */
     weft_pieces in_pieces, out_pieces; /* only for engines that take pieces */
     /* Only for engines that take operators: those of either side, and those on the spectrum of a
      * round trip. A round trip (C2C or R2C) is the forward transform, the operators `spectral`, and

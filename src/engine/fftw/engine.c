@@ -3,6 +3,7 @@
  * Loops are passed as they are, since FFTW removes, sorts and merges them itself.
  */
 #include "engine/engine.h"
+#include "engine/extent.h"
 #include "engine/fftw/library.h"
 #include "engine/fftw/wisdom.h"
 #include "support/error.h"
@@ -67,14 +68,6 @@ typedef struct planning_array {
     void *base; /* element 0 of the view */
 } planning_array;
 
-/* The index range that a view covers, given each dimension's extent and stride on one side. */
-static void add_range(int64_t n, int64_t stride, int64_t *lowest, int64_t *highest) {
-    if (stride < 0)
-        *lowest += (n - 1) * stride;
-    else
-        *highest += (n - 1) * stride;
-}
-
 /*
  * Maps an array as large as the caller's, since MEASURE and PATIENT run transforms on it. A new
  * mapping is zero (no denormals or NaN slow the timing), page-aligned, and returned to the system
@@ -82,21 +75,11 @@ static void add_range(int64_t n, int64_t stride, int64_t *lowest, int64_t *highe
  */
 static weft_status map_planning_array(const weft_transform *transform, bool output,
                                       planning_array *array) {
-    int64_t lowest = 0, highest = 0;
-    bool halved = transform->kind == (output ? WEFT_TRANSFORM_R2C : WEFT_TRANSFORM_C2R);
-    for (int d = 0; d < transform->dims; d++) {
-        const weft_dimension *dim = &transform->dim[d];
-        int64_t n = halved && d == transform->dims - 1 ? dim->n / 2 + 1 : dim->n;
-        add_range(n, output ? dim->out_stride : dim->in_stride, &lowest, &highest);
-    }
-    for (int d = 0; d < transform->loops; d++) {
-        const weft_dimension *loop = &transform->loop[d];
-        add_range(loop->n, output ? loop->out_stride : loop->in_stride, &lowest, &highest);
-    }
+    const weft_extent e = weft_extent_of(transform, output);
     size_t element = weft_transform_element_bytes(transform, output);
     int64_t told = output ? transform->out_elements : transform->in_elements;
-    int64_t ahead = (-lowest + 7) / 8 * 8; /* keeps element 0 aligned */
-    int64_t elements = (told > highest + 1 ? told : highest + 1) + ahead;
+    int64_t ahead = (-e.lowest + 7) / 8 * 8; /* keeps element 0 aligned */
+    int64_t elements = (told > e.highest + 1 ? told : e.highest + 1) + ahead;
     size_t bytes;
     if (__builtin_mul_overflow((size_t)elements, element, &bytes))
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "FFTW engine: the array exceeds memory");

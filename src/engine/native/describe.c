@@ -10,7 +10,6 @@ void weft_native_print_stages(const weft_stages *s, FILE *stream) {
     if (s->count == 0) fputs("as they are", stream);
 }
 
-/* Lines of a tile. */
 void weft_native_print_line(const weft_line *line, FILE *stream) {
     if (line->method != WEFT_LINE_STAGES)
         fprintf(stream, "%s convolution of %lld points, ",

@@ -7,6 +7,12 @@
 
 #include <stdio.h>
 
+/* Parts of such a line: the radices of stages, how the lines of a tile are transformed, and how one
+ * line is as a matrix. */
+void weft_native_print_stages(const weft_stages *stages, FILE *stream);
+void weft_native_print_line(const weft_line *line, FILE *stream);
+void weft_native_print_matrix(const weft_matrix *matrix, FILE *stream);
+
 void weft_native_describe_group(const weft_pass_group *group, FILE *stream);
 void weft_native_describe_r2r(const weft_r2r_pass *pass, FILE *stream);
 

@@ -61,7 +61,7 @@ typedef struct planning {
     const weft_transform *transform;
     const weft_piece *spectrum; /* of a round trip: how the operators' box lies; else NULL */
     const weft_kernels *kernels;
-    const weft_native_tuning *tuning;
+    weft_native_tuning tuning;
     weft_engine_plan *plan;
     size_t *bytes;
 } planning;
@@ -198,7 +198,8 @@ static weft_status add_axis(const planning *p, int d, bool from_output, bool to_
                                  .dim = between(t->dim[d], from_output, to_input),
                                  .in_batch = t->in_batch,
                                  .alone = may_be_alone(p, t->dim[d].n),
-                                 .cached = p->tuning->interleaved && stays_in_caches(p),
+                                 .cached =
+                                     (p->tuning & WEFT_NATIVE_INTERLEAVED) && stays_in_caches(p),
                                  .ahead = !stays_in_caches(p),
                                  .cache = weft_native_cache_share(p->plan->threads)};
     if (t->dim[d].n == 1 && (from_output || to_input)) return WEFT_SUCCESS;
@@ -213,7 +214,7 @@ static weft_status add_axis(const planning *p, int d, bool from_output, bool to_
     }
     const bool operated =
         d == weft_native_in_order(t, t->dims - 1) && weft_native_flushes_operated(t);
-    if (operated || weft_pass_group_wants_blocks(&request, p->tuning->blocks))
+    if (operated || weft_pass_group_wants_blocks(&request, p->tuning & WEFT_NATIVE_BLOCKS))
         return weft_pass_group_create_blocks(&request, group, p->bytes);
     return weft_pass_group_create_pass(&request, group, p->bytes);
 }
@@ -386,7 +387,7 @@ static weft_status add_operators(const weft_transform *t, weft_engine_plan *plan
     return WEFT_SUCCESS;
 }
 
-weft_status weft_native_plan_with(const weft_transform *transform, const weft_native_tuning *tuning,
+weft_status weft_native_plan_with(const weft_transform *transform, weft_native_tuning tuning,
                                   weft_engine_plan **out, size_t *bytes) {
     weft_engine_plan *plan = calloc(1, sizeof *plan);
     if (!plan) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "native engine: no memory for a plan");
@@ -404,7 +405,7 @@ weft_status weft_native_plan_with(const weft_transform *transform, const weft_na
     weft_status status = add_groups(&p);
     if (status == WEFT_SUCCESS) status = add_operators(transform, plan, &held);
     if (status == WEFT_SUCCESS) {
-        choose_stores(transform, tuning->past, plan);
+        choose_stores(transform, tuning & WEFT_NATIVE_PAST, plan);
         find_lines(plan);
     }
     if (status == WEFT_SUCCESS) status = reserve_scratch(plan, transform->scratch, &held);
@@ -454,7 +455,7 @@ static weft_status native_plan(const weft_transform *transform, const weft_devic
     WEFT_TRY(weft_native_supports(transform, device->ops));
     if (transform->kind == WEFT_TRANSFORM_R2R) return plan_r2r(transform, plan, bytes);
     const weft_native_tuning tuning = weft_native_choose_tuning(transform);
-    return weft_native_plan_with(transform, &tuning, plan, bytes);
+    return weft_native_plan_with(transform, tuning, plan, bytes);
 }
 
 /* ---- execution ---- */

@@ -2,6 +2,7 @@
  * faster. What was found is kept in the cache folder, for a transform is measured only once on a
  * machine. */
 #include "device/allocations.h"
+#include "engine/extent.h"
 #include "engine/native/tuning.h"
 #include "support/cache_file.h"
 #include "support/clock.h"
@@ -25,32 +26,23 @@ size_t weft_native_cache_share(int threads) {
  * 0.8 to 1.0 of the time of blocks (4096^2 0.8, 256^3 0.95 to 1); others have not been measured. */
 weft_native_tuning weft_native_usual_tuning(void) {
     enum { HOLDS_AHEAD = 2 << 20 };
-    return (weft_native_tuning){
-        .blocks = weft_topology_get()->l2 < HOLDS_AHEAD, .past = true, .interleaved = true};
+    const bool blocks = weft_topology_get()->l2 < HOLDS_AHEAD;
+    return (blocks ? WEFT_NATIVE_BLOCKS : 0) | WEFT_NATIVE_PAST | WEFT_NATIVE_INTERLEAVED;
 }
 
 typedef struct trial {
     const weft_transform *transform;
     void *in, *out;
-    bool large; /* the arrays are larger than the caches */
     double deadline;
+    weft_native_tuning choices; /* those that make a difference */
 } trial;
-
-/* What can be chosen. */
-enum { PAST, BLOCKS, INTERLEAVED, CHOICES };
-
-static bool *choice_of(weft_native_tuning *tuning, int number) {
-    return number == PAST     ? &tuning->past
-           : number == BLOCKS ? &tuning->blocks
-                              : &tuning->interleaved;
-}
 
 /* Seconds of one run: the least of some that take long enough for the clock. */
 static double time_plan(const trial *t, weft_engine_plan *plan) {
-    const int samples = t->large ? 2 : 8;
-    const double shortest = 2e-5;
+    enum { SAMPLES = 8 };
+    const double shortest = 2e-5, enough = 1e-2;
     double best = 1e300;
-    for (int s = 0; s < samples; s++) {
+    for (int s = 0; s < SAMPLES && (s < 2 || best < enough); s++) {
         int64_t runs = 0;
         const double start = weft_clock();
         double took;
@@ -64,67 +56,37 @@ static double time_plan(const trial *t, weft_engine_plan *plan) {
     return best;
 }
 
-/* The same, or a very large number if the plan cannot be made; and whether a pass of it is done on
- * interleaved numbers. */
-static double time_tuning(const trial *t, const weft_native_tuning *tuning, bool *interleaved) {
+/* The same, or a very large number if the plan cannot be made. Where it has passes on interleaved
+ * numbers, tiles are a choice. */
+static double time_tuning(trial *t, weft_native_tuning tuning) {
     weft_engine_plan *plan;
     size_t bytes;
-    if (weft_native_plan_with(t->transform, tuning, &plan, &bytes) != WEFT_SUCCESS) return 1e300;
-    *interleaved = weft_native_is_interleaved(plan);
-    const double seconds = time_plan(t, plan);
+    double seconds = 1e300;
+    if (weft_native_plan_with(t->transform, tuning, &plan, &bytes) != WEFT_SUCCESS) return seconds;
+    if (weft_native_is_interleaved(plan)) t->choices |= WEFT_NATIVE_INTERLEAVED;
+    if (t->choices) seconds = time_plan(t, plan);
     weft_native_destroy(plan);
     return seconds;
 }
 
-static weft_native_tuning find_fastest(const trial *t) {
+/* Takes each choice the other way in turn. */
+static weft_native_tuning find_fastest(trial *t) {
     const double worth = 0.97; /* a smaller gain may be chance */
     weft_native_tuning best = weft_native_usual_tuning();
-    bool interleaved = false, ignored;
-    double fastest = time_tuning(t, &best, &interleaved);
-    for (int i = 0; i < CHOICES && weft_clock() + 2 * fastest < t->deadline; i++) {
-        if (i == INTERLEAVED ? !interleaved : !t->large) continue;
-        weft_native_tuning other = best;
-        *choice_of(&other, i) = !*choice_of(&other, i);
-        double seconds = time_tuning(t, &other, &ignored);
+    double fastest = time_tuning(t, best);
+    for (weft_native_tuning choice = 1; choice < WEFT_NATIVE_TUNINGS; choice *= 2) {
+        if (!(t->choices & choice) || weft_clock() + 2 * fastest >= t->deadline) continue;
+        const double seconds = time_tuning(t, best ^ choice);
         if (seconds >= worth * fastest) continue;
         fastest = seconds;
-        best = other;
+        best ^= choice;
     }
     return best;
 }
 
-/* One side of a transform: how many elements there are, and how far the last one lies from the
- * first. */
-typedef struct extent {
-    int64_t count, reach;
-    bool backwards; /* elements lie before the address of the array */
-} extent;
-
-static void add_loop(extent *e, int64_t n, int64_t stride) {
-    e->count *= n;
-    e->reach += (n - 1) * stride;
-    e->backwards = e->backwards || stride < 0;
-}
-
-/* With the strides that the transform has, which may be the caller's, and points that are padded or
- * cropped. */
-static extent extent_of(const weft_transform *t, bool output) {
-    const bool half =
-        output ? t->kind == WEFT_TRANSFORM_R2C && !t->round_trip : t->kind == WEFT_TRANSFORM_C2R;
-    extent e = {1, 1, false};
-    for (int d = 0; d < t->dims; d++) {
-        const int64_t n = t->dim[d].n;
-        add_loop(&e, half && d == t->dims - 1 ? n / 2 + 1 : n,
-                 output ? t->dim[d].out_stride : t->dim[d].in_stride);
-    }
-    for (int i = 0; i < t->loops; i++)
-        add_loop(&e, t->loop[i].n, output ? t->loop[i].out_stride : t->loop[i].in_stride);
-    return e;
-}
-
 /* Arrays that run backwards or have more gaps than elements are not measured. */
-static bool is_dense(const extent *e) {
-    return !e->backwards && e->reach <= 2 * e->count;
+static bool is_dense(const weft_extent *e) {
+    return e->lowest == 0 && e->highest < 2 * e->count;
 }
 
 /* The file of what was found for a transform. Its name is a number made of all that the choice
@@ -156,29 +118,29 @@ static bool tuning_path(const weft_transform *t, char path[WEFT_PATH_BYTES]) {
     return weft_cache_path(name, path);
 }
 
-/* What was found before, in this process or another one. */
+/* What was found before, in this process or another one: a byte. */
 static bool recall(const char *path, weft_native_tuning *tuning) {
     size_t bytes = 0;
-    char *kept = weft_cache_read_hashed(path, &bytes);
-    const bool found = kept && bytes == CHOICES;
-    for (int i = 0; i < CHOICES && found; i++) *choice_of(tuning, i) = kept[i] == 1;
+    unsigned char *kept = weft_cache_read_hashed(path, &bytes);
+    const bool found = kept && bytes == 1 && *kept < WEFT_NATIVE_TUNINGS;
+    if (found) *tuning = *kept;
     free(kept);
     return found;
 }
 
-static void keep(const char *path, const weft_native_tuning *tuning) {
-    weft_native_tuning found = *tuning;
-    char kept[CHOICES];
-    for (int i = 0; i < CHOICES; i++) kept[i] = *choice_of(&found, i);
-    weft_cache_write_hashed(path, kept, sizeof kept);
+static void keep(const char *path, weft_native_tuning tuning) {
+    const unsigned char kept = (unsigned char)tuning;
+    weft_cache_write_hashed(path, &kept, sizeof kept);
 }
 
 weft_native_tuning weft_native_choose_tuning(const weft_transform *transform) {
     const double most_seconds = 1.0;
     const weft_native_tuning usual = weft_native_usual_tuning();
-    const extent in = extent_of(transform, false), out = extent_of(transform, true);
-    const size_t in_bytes = (size_t)in.reach * weft_transform_element_bytes(transform, false);
-    const size_t out_bytes = (size_t)out.reach * weft_transform_element_bytes(transform, true);
+    const weft_extent in = weft_extent_of(transform, false), out = weft_extent_of(transform, true);
+    const size_t in_bytes =
+        (size_t)(in.highest + 1) * weft_transform_element_bytes(transform, false);
+    const size_t out_bytes =
+        (size_t)(out.highest + 1) * weft_transform_element_bytes(transform, true);
     const int threads = transform->threads > 1 ? transform->threads : 1;
     const bool large = in_bytes + out_bytes > weft_native_cache_share(threads) * (size_t)threads;
     /* Nothing is chosen for single lines and for pieces, and arrays that exceed the machine's
@@ -194,7 +156,7 @@ weft_native_tuning weft_native_choose_tuning(const weft_transform *transform) {
     if (keeps && recall(path, &tuning)) return tuning;
     weft_transform alone = *transform;
     alone.scratch = NULL; /* plans that are only tried leave it as it is */
-    trial t = {.transform = &alone, .large = large, .deadline = weft_clock() + most_seconds};
+    trial t = {.transform = &alone, .choices = large ? WEFT_NATIVE_BLOCKS | WEFT_NATIVE_PAST : 0};
     t.in = weft_storage_allocate(in_bytes);
     t.out = transform->in_place ? t.in : weft_storage_allocate(out_bytes);
     if (t.in && t.out) {
@@ -202,7 +164,7 @@ weft_native_tuning weft_native_choose_tuning(const weft_transform *transform) {
         memset(t.out, 0, out_bytes);
         t.deadline = weft_clock() + most_seconds;
         tuning = find_fastest(&t);
-        if (keeps) keep(path, &tuning);
+        if (keeps) keep(path, tuning);
     }
     if (t.out != t.in) free(t.out);
     free(t.in);

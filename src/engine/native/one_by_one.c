@@ -158,8 +158,10 @@ void weft_one_by_one_run(const weft_native_pass *pass, const void *const *in, vo
     char *whole = joined + (joins ? line_bytes(pass) : 0);
     int64_t index[WEFT_PASS_LOOPS];
     if (joins) pad_line(&pass->in, joined);
-    weft_one_by_one_index(pass, first, index);
-    for (int64_t line = first; line < end; line++) {
+    int64_t line = weft_one_by_one_lines(pass, first);
+    const int64_t after = weft_one_by_one_lines(pass, end);
+    weft_one_by_one_index(pass, line, index);
+    for (; line < after; line++) {
         const char *x = (const char *)in[0] + weft_one_by_one_offset(pass, pass->in.piece, index);
         const char *next = ahead != 0 ? x + ahead : NULL;
         char *y = (char *)out[0] + weft_one_by_one_offset(last, last->out.piece, index);

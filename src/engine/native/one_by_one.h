@@ -25,10 +25,16 @@ bool weft_one_by_one_copies(const weft_native_pass *pass);
 void weft_one_by_one_run_line(const weft_native_pass *pass, const void *x, void *y, void *room,
                               char *line, bool past, const void *next);
 
-/* Transforms lines first..end-1, and stores results past the caches with `past`. `number` is that
- * of weft_native_pass_run. */
+/* Transforms the lines of tiles first..end-1, and stores results past the caches with `past`.
+ * `number` is that of weft_native_pass_run. */
 void weft_one_by_one_run(const weft_native_pass *pass, const void *const *in, void *const *out,
                          void *room, int64_t number, int64_t first, int64_t end, bool past);
+
+/* Lines of the first `tiles` tiles. */
+static inline int64_t weft_one_by_one_lines(const weft_native_pass *pass, int64_t tiles) {
+    const int64_t lines = tiles * pass->kernels->lanes;
+    return lines < pass->lines ? lines : pass->lines;
+}
 
 /* The loop indices of a line, and the bytes from an array's address to that line of a piece. */
 void weft_one_by_one_index(const weft_native_pass *pass, int64_t line, int64_t *index);

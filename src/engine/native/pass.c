@@ -172,8 +172,7 @@ static bool plan_solvers(weft_native_pass *pass, const weft_pass_request *reques
     for (int i = 0; pass->solvers == 0 || pass->planned[pass->solvers - 1]->ready; i++)
         if (solvers[i]->takes(pass, request)) pass->planned[pass->solvers++] = solvers[i];
     for (int i = pass->solvers - 1; i >= 0; i--)
-        if (pass->planned[i]->plan && !pass->planned[i]->plan(pass, request, direction, bytes))
-            return false;
+        if (!pass->planned[i]->plan(pass, request, direction, bytes)) return false;
     weft_native_pass_choose(pass);
     return true;
 }

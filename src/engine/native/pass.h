@@ -175,9 +175,4 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
 /* Whether all rows, or lines, that are stored begin at a cache line. */
 bool weft_native_pass_aligned(const weft_native_pass *pass, void *const *out);
 
-/* Of passes that transform lines alone: all lines along one loop, which are one codelet each and
- * are loaded and stored where they lie; and one line, from `in` to `out`, neither in pieces. */
-void weft_native_row_run(const weft_native_pass *pass, const void *in, void *out);
-void weft_native_line_run(const weft_native_pass *pass, const void *in, void *out, void *room);
-
 #endif

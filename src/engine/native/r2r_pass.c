@@ -164,7 +164,7 @@ static weft_status make_single(weft_r2r_pass *pass, const weft_transform *t, siz
                                    .destroy_input = true};
     const weft_native_tuning tuning = weft_native_choose_tuning(&single);
     size_t held = 0;
-    WEFT_TRY(weft_native_plan_with(&single, &tuning, &pass->single, &held));
+    WEFT_TRY(weft_native_plan_with(&single, tuning, &pass->single, &held));
     *bytes += held;
     pass->threads = 1;
     pass->copy_bytes = rounded((size_t)(m * weft_complex_bytes(pass->kernels)));

@@ -17,7 +17,7 @@ struct weft_solver {
      * way, or that it may be where it is ready. The pass has its loops and sides. */
     bool (*takes)(const weft_native_pass *pass, const weft_pass_request *request);
     /* Makes what the solver needs. Returns false when out of memory; *bytes grows by the size of
-     * the tables. Solvers that come later in the order are planned before. NULL: nothing. */
+     * the tables. Solvers that come later in the order are planned before. */
     bool (*plan)(weft_native_pass *pass, const weft_pass_request *request, weft_direction direction,
                  size_t *bytes);
     void (*release)(weft_native_pass *pass); /* NULL: nothing */
@@ -51,9 +51,9 @@ bool weft_native_takes_alone(const weft_pass_request *request);
 bool weft_native_takes_matrices(const weft_kernels *kernels, weft_transform_kind kind,
                                 const weft_dimension *dim);
 
-/* Writes the radices of stages, and how the lines of a tile are transformed. */
-void weft_native_print_stages(const weft_stages *stages, FILE *stream);
-void weft_native_print_line(const weft_line *line, FILE *stream);
-void weft_native_print_matrix(const weft_matrix *matrix, FILE *stream);
+/* Of passes that weft_solver_alone runs: all lines along one loop, which are one codelet each and
+ * are loaded and stored where they lie; and one line, from `in` to `out`, neither in pieces. */
+void weft_native_row_run(const weft_native_pass *pass, const void *in, void *out);
+void weft_native_line_run(const weft_native_pass *pass, const void *in, void *out, void *room);
 
 #endif

@@ -183,12 +183,11 @@ static void run_in_rows(const weft_native_pass *pass, const void *in, void *out,
 
 static void run(const weft_native_pass *pass, const void *const *in, void *const *out, void *memory,
                 int64_t number, int64_t first, int64_t end) {
-    const int64_t lanes = pass->kernels->lanes, most = end * lanes;
-    const int64_t last = most < pass->lines ? most : pass->lines;
     if (pass->back || weft_one_by_one_copies(pass))
-        weft_one_by_one_run(pass, in, out, memory, number, first * lanes, last, false);
+        weft_one_by_one_run(pass, in, out, memory, number, first, end, false);
     else
-        run_in_rows(pass, in[0], out[0], memory, first * lanes, last);
+        run_in_rows(pass, in[0], out[0], memory, weft_one_by_one_lines(pass, first),
+                    weft_one_by_one_lines(pass, end));
 }
 
 static void print(const weft_native_pass *pass, FILE *stream) {

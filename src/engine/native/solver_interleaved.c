@@ -3,6 +3,7 @@
  * (interleaved.h), with the bits of tiles, whatever the array is a part of: lines on either side
  * lie in one array and stay in the caches.
  */
+#include "engine/native/describe.h"
 #include "engine/native/number.h"
 #include "engine/native/solver.h"
 #include "engine/smooth.h"

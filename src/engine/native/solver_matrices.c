@@ -2,6 +2,7 @@
  * Contiguous lines as matrices (matrix.h), one by one: complex ones all of them, real ones, as half
  * as many complex points, where a tile would be half empty or more.
  */
+#include "engine/native/describe.h"
 #include "engine/native/number.h"
 #include "engine/native/one_by_one.h"
 #include "engine/native/solver.h"
@@ -56,6 +57,7 @@ static bool ready(const weft_native_pass *pass) {
     return 2 * lines_left(pass) <= pass->kernels->lanes;
 }
 
+/* Tiles are used as well. */
 static size_t room_of_both(const weft_native_pass *pass) {
     const size_t lines = weft_one_by_one_room(pass), tiles = weft_solver_tiles.room(pass);
     return lines > tiles ? lines : tiles;
@@ -63,19 +65,15 @@ static size_t room_of_both(const weft_native_pass *pass) {
 
 static void run_complex(const weft_native_pass *pass, const void *const *in, void *const *out,
                         void *room, int64_t number, int64_t first, int64_t end) {
-    const int64_t lanes = pass->kernels->lanes, most = end * lanes;
     const bool past = pass->stream && weft_native_pass_aligned(pass, out);
-    weft_one_by_one_run(pass, in, out, room, number, first * lanes,
-                        most < pass->lines ? most : pass->lines, past);
+    weft_one_by_one_run(pass, in, out, room, number, first, end, past);
 }
 
 static void run_real(const weft_native_pass *pass, const void *const *in, void *const *out,
                      void *room, int64_t number, int64_t first, int64_t end) {
-    const int64_t last = end == pass->tiles ? end - 1 : end;
-    if (first < last) weft_solver_tiles.run(pass, in, out, room, number, first, last);
-    if (last < end && first < end)
-        weft_one_by_one_run(pass, in, out, room, number, last * pass->kernels->lanes, pass->lines,
-                            false);
+    const int64_t full = end == pass->tiles && first < end ? end - 1 : end;
+    if (first < full) weft_solver_tiles.run(pass, in, out, room, number, first, full);
+    if (full < end) weft_one_by_one_run(pass, in, out, room, number, full, end, false);
 }
 
 static void print_complex(const weft_native_pass *pass, FILE *stream) {

@@ -1,14 +1,14 @@
 /*
- * Any lines, a tile of them at a time: loaded, transformed, stored. Which lines each tile holds,
- * and how points get from memory to the tile and back.
+ * Any lines, a tile of them at a time: loaded, transformed, stored, by tile.h or, where the first
+ * stage can load and the last one store, by these; and round trips.
  */
+#include "engine/native/describe.h"
 #include "engine/native/number.h"
 #include "engine/native/solver.h"
+#include "engine/native/tile.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { MOST_LANES = WEFT_ROW_BYTES / 2 / (int)sizeof(float), ALIGNMENT = 64 };
 
 /* ---- planning ---- */
 
@@ -122,364 +122,17 @@ static void release(weft_native_pass *pass) {
     free(pass->out.fused_offset);
 }
 
+/* After a tile there is room for its twiddles, and for the tile of a round trip's second half. */
+static size_t room(const weft_native_pass *pass) {
+    const size_t back = pass->back ? weft_tile_bytes(&pass->back->pass) : 0;
+    return weft_tile_room(pass) + weft_twiddles_room(pass->twiddles) + back;
+}
+
 /* ---- execution ---- */
 
-/* A thread's scratch memory: the offsets of the rows of either side, where they differ between
- * tiles; then the lines of a tile, where they are stored as a whole or operated on; then the
- * tile. */
-typedef struct work {
-    int64_t *in, *out;
-    char *lines;
-    void *tile;
-    bool touch; /* touch_tile comes before loading */
-} work;
-
-static int64_t offset_bytes(const weft_native_pass *pass) {
-    int64_t bytes = (pass->n + 1) * (int64_t)sizeof(int64_t);
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
-static int64_t line_bytes(const weft_native_side *side) {
-    return side->whole.points * side->whole.stride;
-}
-
-/* Bytes from one line to the next where lines are operated on; not a power of two. */
-static int64_t operated_stride(const weft_native_side *side) {
-    return (line_bytes(side) + 2 * ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
-static int64_t gathered_bytes(const weft_native_pass *pass) {
-    const int64_t lanes = pass->kernels->lanes;
-    int64_t bytes = lanes * (pass->back ? pass->back->pass.adjoining : pass->adjoining);
-    if (pass->in.operated && lanes * operated_stride(&pass->in) > bytes)
-        bytes = lanes * operated_stride(&pass->in);
-    if (pass->out.operated && lanes * operated_stride(&pass->out) > bytes)
-        bytes = lanes * operated_stride(&pass->out);
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
-static size_t tile_bytes(const weft_native_pass *pass) {
-    return (size_t)(pass->line.rows + 1) * WEFT_ROW_BYTES;
-}
-
-static size_t room(const weft_native_pass *pass) {
-    const size_t back = pass->back ? tile_bytes(&pass->back->pass) : 0;
-    return (size_t)(2 * offset_bytes(pass) + gathered_bytes(pass)) + tile_bytes(pass) +
-           weft_twiddles_room(pass->twiddles) + back;
-}
-
-static work divide(const weft_native_pass *pass, void *scratch) {
-    char *p = scratch;
-    int64_t bytes = offset_bytes(pass);
-    char *lines = p + 2 * bytes;
-    return (work){(int64_t *)(void *)p, (int64_t *)(void *)(p + bytes), lines,
-                  lines + gathered_bytes(pass), false};
-}
-
-/* The lines of one tile: where it is listed, or the loop indices of each line. Where a tile does
- * not go beyond loop 0, only those of the first line are set. */
-typedef struct tile_lines {
-    int count;
-    const weft_native_tile *listed; /* or NULL */
-    int64_t index[MOST_LANES][WEFT_PASS_LOOPS];
-} tile_lines;
-
-static void find_lines(const weft_native_pass *pass, int64_t number, tile_lines *t) {
-    const int64_t lanes = pass->kernels->lanes;
-    t->listed = pass->tile ? &pass->tile[number] : NULL;
-    if (t->listed) {
-        t->count = t->listed->count;
-        return;
-    }
-    if (pass->by_loop) {
-        int64_t chunks = (pass->loop[0] + lanes - 1) / lanes;
-        int64_t rest = number / chunks, first = (number - rest * chunks) * lanes;
-        t->count = (int)(pass->loop[0] - first < lanes ? pass->loop[0] - first : lanes);
-        t->index[0][0] = first;
-        for (int i = 1; i < pass->loops; i++) {
-            t->index[0][i] = rest % pass->loop[i];
-            rest /= pass->loop[i];
-        }
-        if (pass->in.access == WEFT_ACROSS && pass->out.access == WEFT_ACROSS) return;
-        for (int l = 1; l < t->count; l++) {
-            memcpy(t->index[l], t->index[0], (size_t)pass->loops * sizeof t->index[0][0]);
-            t->index[l][0] = first + l;
-        }
-        return;
-    }
-    int64_t rest = number * lanes;
-    for (int i = 0; i < pass->loops; i++) {
-        t->index[0][i] = rest % pass->loop[i];
-        rest /= pass->loop[i];
-    }
-    t->count = 1;
-    for (; t->count < lanes; t->count++) {
-        int64_t *index = t->index[t->count];
-        memcpy(index, t->index[t->count - 1], sizeof t->index[0]);
-        int i = 0;
-        while (i < pass->loops && ++index[i] == pass->loop[i]) index[i++] = 0;
-        if (i == pass->loops) return;
-    }
-}
-
-static int64_t line_offset(const weft_native_pass *pass, const weft_native_piece *piece,
-                           const tile_lines *t, int line) {
-    if (t->listed) {
-        const int64_t first = piece == pass->in.piece ? t->listed->in : t->listed->out;
-        return pass->loops > 0 ? first + line * piece->loop_stride[0] : first;
-    }
-    int64_t offset = piece->offset;
-    for (int i = 0; i < pass->loops; i++) offset += t->index[line][i] * piece->loop_stride[i];
-    return offset;
-}
-
-/* The rows of a side whose lines are neighbours: the row of point j is at base +
- * offset[order[j]]. */
-typedef struct side_rows {
-    const char *base;
-    const int64_t *offset;
-} side_rows;
-
-/* One piece has the same offsets for every tile, given as `fixed`. With several pieces, or points
- * that do not lie in memory, offsets count from address 0 and are computed into `room`: that of
- * point j at order[j], or at j if there is no order. `beyond` is the row of all points that do not
- * lie in memory. */
-static side_rows find_rows(const weft_native_pass *pass, const weft_native_side *side,
-                           const void *const *array, const tile_lines *t, const int64_t *fixed,
-                           const int32_t *order, int64_t *room, const void *beyond) {
-    if (side->pieces == 1 && weft_native_side_is_whole(side))
-        return (side_rows){(const char *)array[0] + line_offset(pass, side->piece, t, 0), fixed};
-    for (int p = 0; p < side->pieces; p++) {
-        const weft_native_piece *piece = &side->piece[p];
-        intptr_t row = (intptr_t)array[p] + line_offset(pass, piece, t, 0);
-        for (int64_t j = piece->first; j < piece->first + piece->points; j++, row += piece->stride)
-            room[order ? order[j] : j] = row;
-    }
-    for (int64_t j = side->stored; j < side->points; j++)
-        room[order ? order[j] : j] = (intptr_t)beyond;
-    return (side_rows){NULL, room};
-}
-
-static side_rows find_source(const weft_native_pass *pass, const void *const *in,
-                             const tile_lines *t, bool fused, const work *w) {
-    static const _Alignas(ALIGNMENT) char zeros[WEFT_ROW_BYTES];
-    const weft_native_side *side = &pass->in;
-    return find_rows(pass, side, in, t, fused ? side->fused_offset : side->offset,
-                     fused ? pass->line.stages.place_of : NULL, w->in, zeros);
-}
-
-/* Results that are not stored go to the last row of the tile. It holds only the last point of a
- * half spectrum, which has been merged into the others where a real line is stored. */
-static side_rows find_target(const weft_native_pass *pass, void *const *out, const tile_lines *t,
-                             bool fused, const work *w) {
-    const weft_native_side *side = &pass->out;
-    const char *last_row = (const char *)w->tile + pass->line.rows * WEFT_ROW_BYTES;
-    return find_rows(pass, side, (const void *const *)out, t,
-                     fused ? side->fused_offset : side->offset, fused ? pass->result_of : NULL,
-                     w->out, last_row);
-}
-
-static void point_lines(const weft_native_pass *pass, const weft_native_piece *piece,
-                        const void *array, const tile_lines *t, const void **lines) {
-    const char *base = array;
-    for (int l = 0; l < t->count; l++) lines[l] = base + line_offset(pass, piece, t, l);
-}
-
-/* Rows of the tile for so many points of a side: two real points that are taken as a pair share one
- * row. */
-static int64_t rows_of(const weft_native_pass *pass, const weft_native_side *side, int64_t points) {
-    return side->real && pass->halved ? points / 2 : points;
-}
-
-/* Rows of the tile that hold the points which lie in memory, the last one perhaps only one point of
- * a pair. */
-static int64_t rows_that_hold(const weft_native_pass *pass, const weft_native_side *side) {
-    return side->real && pass->halved ? (side->stored + 1) / 2 : side->stored;
-}
-
-/* Bytes from what is loaded to what should be prefetched meanwhile: the lines of the next tile
- * where lines are short, the rest of the same line where lines are long. For lengths in between
- * nothing is prefetched, since either address would fall into another line of this tile. */
-static int64_t look_ahead(const weft_native_pass *pass, const weft_native_piece *piece) {
-    enum { AHEAD = 1024, SHORT_TILE = 8192, LONG_TILE = 65536 };
-    int64_t next = pass->loops > 0 ? pass->kernels->lanes * piece->loop_stride[0] : 0;
-    if (next <= 0 || next > LONG_TILE) return AHEAD;
-    return next <= SHORT_TILE ? next : 0;
-}
-
-/* Hardware prefetchers do not recognize loads that alternate between lines. A tile that is
- * contiguous in memory therefore comes faster if it is read once from one end to the other
- * first. */
-static void touch_tile(const weft_native_pass *pass, const void *array, const tile_lines *t) {
-    const weft_native_piece *piece = pass->in.piece;
-    const int last = pass->kernels->lanes - 1;
-    const int64_t first = line_offset(pass, piece, t, 0), line = piece->loop_stride[0];
-    if (t->count <= last || line_offset(pass, piece, t, last) != first + last * line) return;
-    const volatile char *byte = (const char *)array + first;
-    for (int64_t i = 0; i < (last + 1) * line; i += ALIGNMENT) (void)byte[i];
-}
-
-/* Whether touch_tile pays: only for small contiguous tiles. */
-static bool touches(const weft_native_pass *pass) {
-    enum { MOST = 16384 };
-    const weft_native_piece *piece = &pass->in.whole;
-    const int64_t line = piece->points * piece->stride;
-    return pass->in.access == WEFT_ALONG && pass->out.access == WEFT_ALONG &&
-           pass->in.pieces == 1 && pass->loops > 0 && pass->loop[0] >= pass->kernels->lanes &&
-           piece->loop_stride[0] == line && pass->kernels->lanes * line <= MOST;
-}
-
-/* Copies the lines of a tile, applies the operators to the copies, and has those loaded. */
-static void operate_on_lines(const weft_native_pass *pass, const tile_lines *t, const work *w,
-                             const void **lines) {
-    const int64_t bytes = line_bytes(&pass->in), stride = operated_stride(&pass->in);
-    for (int l = 0; l < t->count; l++) {
-        char *line = w->lines + l * stride;
-        weft_native_load_operated(pass->in.operated, pass->kernels, lines[l], line, bytes);
-        lines[l] = line;
-    }
-}
-
-/* Loads the last real point in memory where the other one of its pair is zero. */
-static void load_last(const weft_native_pass *pass, const weft_native_piece *piece,
-                      const void *const *lines, void *tile, int count) {
-    const int64_t last = piece->points - 1;
-    const void *point[MOST_LANES];
-    for (int l = 0; l < count; l++) point[l] = (const char *)lines[l] + last * piece->stride;
-    pass->kernels->gather(point, 0, 0, 1, tile, pass->load_row + last / 2, count);
-}
-
-/* Stores the last real point that is stored, without the other one of its pair. */
-static void store_last(const weft_native_pass *pass, const weft_native_piece *piece,
-                       const void *tile, void *const *lines, int count) {
-    const int64_t last = piece->points - 1;
-    void *point[MOST_LANES];
-    for (int l = 0; l < count; l++) point[l] = (char *)lines[l] + last * piece->stride;
-    pass->kernels->scatter(tile, pass->store_row + last / 2, 1, point, 0, 0, count, pass->scale);
-}
-
-static void load(const weft_native_pass *pass, const void *const *array, const tile_lines *t,
-                 const work *w) {
-    const weft_kernels *k = pass->kernels;
-    const weft_native_side *side = &pass->in;
-    const bool pairs = side->real && pass->halved;
-    if (side->access == WEFT_ACROSS) {
-        side_rows r = find_source(pass, array, t, false, w);
-        if (side->real)
-            k->load_real_rows(r.base, r.offset, pass->load_points, pairs, w->tile, pass->load_row,
-                              t->count);
-        else
-            k->load_rows(r.base, r.offset, pass->load_points, w->tile, pass->load_row, t->count);
-        return;
-    }
-    for (int p = 0; p < side->pieces; p++) {
-        const weft_native_piece *piece = &side->piece[p];
-        const void *lines[MOST_LANES];
-        const int32_t *rows = pass->load_row + rows_of(pass, side, piece->first);
-        int64_t n = rows_of(pass, side, piece->points);
-        point_lines(pass, piece, array[p], t, lines);
-        if (side->operated) operate_on_lines(pass, t, w, lines);
-        if (side->access == WEFT_ALONG && side->real && !pairs)
-            k->load_real_lines(lines, n, w->tile, rows, t->count);
-        else if (side->access == WEFT_ALONG)
-            k->load_lines(lines, n, w->tile, rows, t->count,
-                          w->touch ? 0 : look_ahead(pass, piece));
-        else
-            k->gather(lines, piece->stride * (pairs ? 2 : 1),
-                      pairs        ? piece->stride
-                      : side->real ? 0
-                                   : k->real_bytes,
-                      n, w->tile, rows, t->count);
-        if (pairs && piece->points % 2 != 0) load_last(pass, piece, lines, w->tile, t->count);
-    }
-    for (int64_t j = rows_that_hold(pass, side); j < pass->load_points; j++)
-        memset((char *)w->tile + pass->load_row[j] * (int64_t)WEFT_ROW_BYTES, 0, WEFT_ROW_BYTES);
-}
-
-/* Stores a full tile of short lines that follow each other in memory but do not begin at cache
- * lines: they are first put together in scratch memory, so that they can be stored past the
- * caches. */
-static void store_gathered(const weft_native_pass *pass, void *array, const tile_lines *t,
-                           const work *w) {
-    const weft_kernels *k = pass->kernels;
-    const int64_t line = pass->adjoining;
-    const weft_native_side *side = &pass->out;
-    const int64_t n = rows_of(pass, side, side->whole.points);
-    void *lines[MOST_LANES];
-    for (int l = 0; l < k->lanes; l++) lines[l] = w->lines + l * line;
-    k->store_lines(w->tile, pass->store_row, n, lines, k->lanes, false, pass->scale);
-    k->copy(w->lines, (char *)array + line_offset(pass, side->piece, t, 0), k->lanes * line, true);
-}
-
-/* Whether the tile is full and each of its lines is stored right after the previous one. */
-static bool all_adjoin(const weft_native_pass *pass, const tile_lines *t) {
-    const int last = pass->kernels->lanes - 1;
-    return pass->adjoining > 0 && t->count > last &&
-           line_offset(pass, &pass->out.whole, t, last) ==
-               line_offset(pass, &pass->out.whole, t, 0) + last * pass->adjoining;
-}
-
-/* Stores lines that have been put together in scratch memory, once the operators are applied. */
-static void store_operated(const weft_native_pass *pass, const tile_lines *t, const work *w,
-                           const void *const *found) {
-    const int64_t bytes = line_bytes(&pass->out), stride = operated_stride(&pass->out);
-    for (int l = 0; l < t->count; l++) {
-        char *line = w->lines + l * stride;
-        weft_native_store_operated(pass->out.operated, pass->kernels, line,
-                                   (void *)(uintptr_t)found[l], bytes, pass->stream);
-    }
-}
-
-static void store(const weft_native_pass *pass, void *const *array, const tile_lines *t,
-                  const work *w, bool stream) {
-    const weft_kernels *k = pass->kernels;
-    const weft_native_side *side = &pass->out;
-    const bool pairs = side->real && pass->halved;
-    if (side->access == WEFT_ACROSS) {
-        side_rows r = find_target(pass, array, t, false, w);
-        void *base = (void *)(uintptr_t)r.base;
-        if (side->real)
-            k->store_real_rows(w->tile, pass->store_row, rows_that_hold(pass, side), pairs, base,
-                               r.offset, t->count, pass->scale);
-        else
-            k->store_rows(w->tile, pass->store_row, side->stored, base, r.offset, t->count,
-                          stream && t->count == k->lanes && !weft_native_side_is_whole(side),
-                          pass->scale);
-        return;
-    }
-    if (pass->stream && !stream && !side->operated && all_adjoin(pass, t)) {
-        store_gathered(pass, array[0], t, w);
-        return;
-    }
-    for (int p = 0; p < side->pieces; p++) {
-        const weft_native_piece *piece = &side->piece[p];
-        const void *found[MOST_LANES];
-        void *lines[MOST_LANES];
-        const int32_t *rows = pass->store_row + rows_of(pass, side, piece->first);
-        int64_t n = rows_of(pass, side, piece->points);
-        point_lines(pass, piece, array[p], t, found);
-        for (int l = 0; l < t->count; l++)
-            lines[l] =
-                side->operated ? w->lines + l * operated_stride(side) : (void *)(uintptr_t)found[l];
-        stream = stream && !side->operated;
-        if (side->access == WEFT_ALONG && side->real && !pairs)
-            k->store_real_lines(w->tile, rows, n, lines, t->count, pass->scale);
-        else if (side->access == WEFT_ALONG)
-            k->store_lines(w->tile, rows, n, lines, t->count, stream && t->count == k->lanes,
-                           pass->scale);
-        else
-            k->scatter(w->tile, rows, n, lines, piece->stride * (pairs ? 2 : 1),
-                       pairs        ? piece->stride
-                       : side->real ? 0
-                                    : k->real_bytes,
-                       t->count, pass->scale);
-        if (pairs && piece->points % 2 != 0) store_last(pass, piece, w->tile, lines, t->count);
-        if (side->operated) store_operated(pass, t, w, found);
-    }
-}
-
 /* Transforms a tile that has been loaded. */
-static void transform(const weft_native_pass *pass, const tile_lines *t, const work *w) {
+static void transform(const weft_native_pass *pass, const weft_tile_lines *t,
+                      const weft_tile_work *w) {
     const weft_kernels *k = pass->kernels;
     if (pass->kind == WEFT_TRANSFORM_C2R) {
         if (pass->halved)
@@ -494,7 +147,7 @@ static void transform(const weft_native_pass *pass, const tile_lines *t, const w
         const int64_t tile = (t->listed ? t->listed->first : t->index[0][0]) / k->lanes;
         k->multiply_twiddles(
             w->tile, pass->store_row, pass->n,
-            weft_twiddles_factors(pass->twiddles, tile, (char *)w->tile + tile_bytes(pass)),
+            weft_twiddles_factors(pass->twiddles, tile, (char *)w->tile + weft_tile_bytes(pass)),
             weft_twiddles_table(pass->twiddles, tile));
     }
 }
@@ -505,17 +158,17 @@ static const void *find_next(const weft_native_pass *pass, const void *const *in
     if (!pass->ahead || number >= end || pass->in.pieces > 1 ||
         !weft_native_side_is_whole(&pass->in))
         return NULL;
-    tile_lines t;
-    find_lines(pass, number, &t);
-    return (const char *)in[0] + line_offset(pass, pass->in.piece, &t, 0);
+    weft_tile_lines t;
+    weft_tile_find(pass, number, &t);
+    return (const char *)in[0] + weft_tile_offset(pass, pass->in.piece, &t, 0);
 }
 
 /* Loads with the first stage, and stores with the last. This applies to full tiles of neighbouring
  * complex lines of smooth length that need nothing else. */
-static void load_fused(const weft_native_pass *pass, const void *const *in, const tile_lines *t,
-                       const void *next, const work *w) {
+static void load_fused(const weft_native_pass *pass, const void *const *in,
+                       const weft_tile_lines *t, const void *next, const weft_tile_work *w) {
     const weft_stages *s = &pass->line.stages;
-    side_rows r = find_source(pass, in, t, true, w);
+    weft_tile_rows r = weft_tile_source(pass, in, t, true, w);
     if (s->count > 1)
         weft_stages_load(s, r.base, r.offset, w->tile, next);
     else
@@ -528,17 +181,19 @@ static bool fuses_store(const weft_native_pass *pass, bool stream) {
     return pass->out.access == WEFT_ACROSS && !(stream && !weft_native_side_is_whole(&pass->out));
 }
 
-static void store_fused(const weft_native_pass *pass, void *const *out, const tile_lines *t,
-                        const work *w, bool stream) {
-    side_rows r = find_target(pass, out, t, true, w);
+static void store_fused(const weft_native_pass *pass, void *const *out, const weft_tile_lines *t,
+                        const weft_tile_work *w, bool stream) {
+    weft_tile_rows r = weft_tile_target(pass, out, t, true, w);
     weft_stages_store(&pass->line.stages, w->tile, (void *)(uintptr_t)r.base, r.offset, stream,
                       pass->scale);
 }
 
 static void run_array_to_array(const weft_native_pass *pass, const void *const *in,
-                               void *const *out, const tile_lines *t, const work *w, bool stream) {
+                               void *const *out, const weft_tile_lines *t, const weft_tile_work *w,
+                               bool stream) {
     const weft_stages *s = &pass->line.stages;
-    side_rows r = find_source(pass, in, t, true, w), to = find_target(pass, out, t, true, w);
+    weft_tile_rows r = weft_tile_source(pass, in, t, true, w),
+                   to = weft_tile_target(pass, out, t, true, w);
     const weft_codelet *codelet = s->stage[0].codelet;
     if (t->count == pass->kernels->lanes)
         codelet->array_to_array(r.base, r.offset, (void *)(uintptr_t)to.base, to.offset, stream,
@@ -552,7 +207,7 @@ static void run_array_to_array(const weft_native_pass *pass, const void *const *
 
 /* Where the lines of a tile begin in the box of the operators; `place` gets their places in rows.
  */
-static void number_lines(const weft_native_pass *pass, const tile_lines *t, int64_t number,
+static void number_lines(const weft_native_pass *pass, const weft_tile_lines *t, int64_t number,
                          int64_t *first, int *place) {
     const int64_t *stride = pass->back->loop_stride;
     const bool across = pass->in.access == WEFT_ACROSS && pass->out.access == WEFT_ACROSS;
@@ -579,14 +234,14 @@ static void multiply_by_product(const weft_native_pass *pass, const weft_pointwi
 
 /* Between the halves of a round trip: results go where the points of the second half are expected,
  * times the factors of the operators' parts, one after the other. */
-static void turn(const weft_native_pass *pass, const tile_lines *t, int64_t number,
+static void turn(const weft_native_pass *pass, const weft_tile_lines *t, int64_t number,
                  const void *from, void *to) {
     const weft_native_operated *o = pass->back->operated;
     const int32_t *from_row = pass->store_row, *to_row = pass->back->pass.load_row;
     const weft_kernels *k = pass->kernels;
     const int parts = o ? weft_pointwise_parts(o->pointwise) : 0;
-    int64_t first[MOST_LANES];
-    int place[MOST_LANES];
+    int64_t first[WEFT_TILE_LANES];
+    int place[WEFT_TILE_LANES];
     weft_pointwise_lines f;
     if (parts > 0) number_lines(pass, t, number + o->first, first, place);
     for (int i = 0; i < parts; i++) {
@@ -611,24 +266,24 @@ static void turn(const weft_native_pass *pass, const tile_lines *t, int64_t numb
 }
 
 static void run_there_and_back(const weft_native_pass *pass, const void *const *in,
-                               void *const *out, work w, int64_t number, int64_t first,
+                               void *const *out, weft_tile_work w, int64_t number, int64_t first,
                                int64_t end) {
     const weft_native_pass *back = &pass->back->pass;
     const weft_stages *s = &pass->line.stages, *after = &back->line.stages;
-    work last = w;
-    last.tile = (char *)w.tile + tile_bytes(pass);
+    weft_tile_work last = w;
+    last.tile = (char *)w.tile + weft_tile_bytes(pass);
     const bool plain =
         pass->kind == WEFT_TRANSFORM_C2C && s->count > 0 && pass->line.method == WEFT_LINE_STAGES;
     const bool stream = back->stream && weft_native_pass_aligned(back, out);
-    tile_lines t;
+    weft_tile_lines t;
     for (int64_t i = first; i < end; i++) {
-        find_lines(pass, i, &t);
+        weft_tile_find(pass, i, &t);
         const bool full = t.count == pass->kernels->lanes;
         if (plain && pass->in.access == WEFT_ACROSS && (full || pass->in.padded)) {
             load_fused(pass, in, &t, find_next(pass, in, i + 1, end), &w);
             weft_stages_run(s, w.tile, s->inner, s->count);
         } else {
-            load(pass, in, &t, &w);
+            weft_tile_load(pass, in, &t, &w);
             transform(pass, &t, &w);
         }
         turn(pass, &t, number, w.tile, last.tile);
@@ -637,7 +292,7 @@ static void run_there_and_back(const weft_native_pass *pass, const void *const *
             store_fused(back, out, &t, &last, stream);
         } else {
             transform(back, &t, &last);
-            store(back, out, &t, &last, stream);
+            weft_tile_store(back, out, &t, &last, stream);
         }
     }
     if (back->stream) pass->kernels->fence();
@@ -647,7 +302,7 @@ static void run(const weft_native_pass *pass, const void *const *in, void *const
                 int64_t number, int64_t first, int64_t end) {
     const weft_stages *s = &pass->line.stages;
     const int64_t lanes = pass->kernels->lanes;
-    work w = divide(pass, memory);
+    weft_tile_work w = weft_tile_divide(pass, memory);
     if (pass->back) {
         run_there_and_back(pass, in, out, w, number, first, end);
         return;
@@ -657,10 +312,10 @@ static void run(const weft_native_pass *pass, const void *const *in, void *const
     const bool fuse_load = plain && pass->in.access == WEFT_ACROSS;
     const bool stream = pass->stream && weft_native_pass_aligned(pass, out);
     const bool fuse_store = plain && fuses_store(pass, stream);
-    w.touch = stream && touches(pass);
-    tile_lines t;
+    w.touch = stream && weft_tile_touches(pass);
+    weft_tile_lines t;
     for (int64_t i = first; i < end; i++) {
-        find_lines(pass, i, &t);
+        weft_tile_find(pass, i, &t);
         const bool full = t.count == lanes;
         const bool loads = fuse_load && (full || pass->in.padded), stores = fuse_store && full;
         if (fuse_load && fuse_store && s->count == 1 &&
@@ -668,14 +323,13 @@ static void run(const weft_native_pass *pass, const void *const *in, void *const
             run_array_to_array(pass, in, out, &t, &w, stream);
             continue;
         }
-        if (w.touch) touch_tile(pass, in[0], &t);
         if (loads)
             load_fused(pass, in, &t, find_next(pass, in, i + 1, end), &w);
         else
-            load(pass, in, &t, &w);
+            weft_tile_load(pass, in, &t, &w);
         if (!plain) {
             transform(pass, &t, &w);
-            store(pass, out, &t, &w, stream);
+            weft_tile_store(pass, out, &t, &w, stream);
             continue;
         }
         const bool fused_last = stores && s->count > 1;
@@ -683,7 +337,7 @@ static void run(const weft_native_pass *pass, const void *const *in, void *const
         if (fused_last)
             store_fused(pass, out, &t, &w, stream);
         else
-            store(pass, out, &t, &w, stream);
+            weft_tile_store(pass, out, &t, &w, stream);
     }
     if (pass->stream) pass->kernels->fence();
 }

@@ -23,19 +23,23 @@ enum { WEFT_NATIVE_POINTS_PER_THREAD = 2048 };
  * 128^2, and 0.6 to 0.9 for 200^2 and 40^3 (job shapes). */
 enum { WEFT_NATIVE_POINTS_OF_AXES_PER_THREAD = 8192 };
 
-typedef struct weft_native_tuning {
-    bool
-        blocks; /* lines that are neighbours on both sides and whose points are far apart go through
-                   blocks that are copied into the cache; else their tiles are fetched ahead */
-    bool past;  /* large results are stored past the caches */
-    bool interleaved; /* columns and rows in the caches are done on interleaved numbers */
-} weft_native_tuning;
+/* What is chosen: a bit for each of these. */
+enum {
+    /* Lines that are neighbours on both sides and whose points are far apart go through blocks that
+     * are copied into the cache; else the rows of their tiles are fetched ahead. */
+    WEFT_NATIVE_BLOCKS = 1,
+    WEFT_NATIVE_PAST = 2,        /* large results are stored past the caches */
+    WEFT_NATIVE_INTERLEAVED = 4, /* columns and rows in the caches are on interleaved numbers */
+    WEFT_NATIVE_TUNINGS = 8
+};
+
+typedef unsigned weft_native_tuning;
 
 /* Bytes of the last-level cache for one thread of this process, which shares it with the other
  * threads and with the other ranks of the node. */
 size_t weft_native_cache_share(int threads);
 
-weft_status weft_native_plan_with(const weft_transform *transform, const weft_native_tuning *tuning,
+weft_status weft_native_plan_with(const weft_transform *transform, weft_native_tuning tuning,
                                   weft_engine_plan **plan, size_t *bytes);
 void weft_native_run(weft_engine_plan *plan, const void *in, void *out);
 void weft_native_destroy(weft_engine_plan *plan);
