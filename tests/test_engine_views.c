@@ -2,6 +2,8 @@
  * threads. */
 #include "test_engine.h"
 
+#include "support/topology.h"
+
 static void random_layout(weft_transform *t, bool output) {
     int order[WEFT_AXES + WEFT_MAX_RANK];
     int64_t gap[WEFT_AXES + WEFT_MAX_RANK];
@@ -115,6 +117,32 @@ static void named_views_are_transformed_exactly_there(void **state) {
     }
 }
 
+/* Complex to real beyond the caches, with one thread or several, in a batch or not, from rows and
+ * to rows with gaps. */
+static void cubes_keep_their_input_without_a_copy_of_it(void **state) {
+    enum { ROWS = 22, POINTS = 90 };
+    const weft_engine_ops *engine = engine_of(state);
+    if (!engine->keeps_input) return;
+    const int64_t least = (int64_t)weft_topology_get()->l2 / (ROWS * (POINTS / 2 + 1));
+    for (int variant = 0; variant < 8; variant++) {
+        const int order[] = {0, 1, 2, 3};
+        const int64_t gap[] = {variant / 4 * 2, variant / 4 * 4, variant / 4 * 6, 0};
+        const weft_precision precision = variant % 2 ? WEFT_SINGLE : WEFT_DOUBLE;
+        const int64_t planes = least / (int64_t)(4 * weft_number_bytes(precision)) + 5;
+        weft_transform t = {.kind = WEFT_TRANSFORM_C2R,
+                            .precision = precision,
+                            .dims = 3,
+                            .dim = {{.n = planes}, {.n = ROWS}, {.n = POINTS}},
+                            .loops = variant / 2 % 2,
+                            .loop = {{.n = 2}},
+                            .threads = 1 + variant % 3};
+        lay_out(&t, false, order, gap + 1 - t.loops); /* none between the points of a row */
+        lay_out(&t, true, order, gap + 1 - t.loops);
+        assert_true(engine->keeps_input(&t));
+        check_view(engine, &t, (side_placement)(variant % PLACEMENTS));
+    }
+}
+
 static void measured_plans_are_as_right(void **state) {
     const weft_engine_ops *engine = engine_of(state);
     for (int effort = WEFT_MEASURE; effort <= WEFT_PATIENT; effort++) {
@@ -165,6 +193,7 @@ static void engines_are_found_by_id_and_the_default_is_one_that_works(void **sta
 #define WEFT_ENGINE_ENTRY(ops)                                                                     \
     TEST(ops, named_views_are_transformed_exactly_there),                                          \
         TEST(ops, random_views_are_transformed_exactly_there),                                     \
+        TEST(ops, cubes_keep_their_input_without_a_copy_of_it),                                    \
         TEST(ops, measured_plans_are_as_right),                                                    \
         TEST(ops, a_device_that_cannot_run_host_code_is_refused),                                  \
         TEST(ops, half_precision_and_real_data_in_place_are_refused),                              \

@@ -147,6 +147,9 @@ typedef struct weft_engine_ops {
     /* How many dimensions the transform does together, in one pass over memory, beginning with the
      * last one; done one by one they may round otherwise. NULL: one. */
     int (*together)(const weft_transform *transform);
+    /* Whether a complex-to-real transform of several dimensions, which `supports` takes though its
+     * input is kept, is done without another array of the input's size. NULL: none is. */
+    bool (*keeps_input)(const weft_transform *transform);
 
     /* Makes a plan. *bytes gets the memory that it holds itself, as far as the engine knows. */
     weft_status (*plan)(const weft_transform *transform, const weft_device_handle *device,

@@ -161,13 +161,23 @@ static bool brings_back(const weft_schedule_request *request, weft_schedule *sch
            weft_schedule_last_is_apart(request, schedule, from, to, axes, count);
 }
 
+/* Whether the engine has all of a complex-to-real transform without a copy of its input. */
+static bool keeps_input(const weft_schedule_request *request, weft_schedule *schedule,
+                        const weft_end *from, const weft_end *to, const int *axes, int count) {
+    const weft_engine_ops *engine = request->computing.engine;
+    if (!engine || !engine->keeps_input || request->in_place) return false;
+    weft_schedule_add_transform(request, schedule, from, to, axes, count);
+    return engine->keeps_input(&schedule->step[--schedule->steps].as.fft.transform);
+}
+
 /* The complex-to-real transform of several axes destroys its input in most engines, and the
  * caller's input is kept. So where it would read the caller's buffer, the slowest axis goes first,
- * into a buffer of the plan's own; the others are left together, for an engine may do two in one
- * pass over memory. */
+ * into a buffer of the plan's own, unless the engine does without; the others are left together,
+ * for an engine may do two in one pass over memory. */
 static void add_fourier(const weft_schedule_request *request, weft_schedule *schedule,
                         const weft_end *from, const weft_end *to, const int *axes, int count) {
-    if (!from->real && to->real && count > 1 && schedule->steps == 0) {
+    if (!from->real && to->real && count > 1 && schedule->steps == 0 &&
+        !keeps_input(request, schedule, from, to, axes, count)) {
         weft_end between = {from->distribution, from->order, false, NULL};
         weft_schedule_add_fft(request, schedule, from, &between, axes + count - 1, 1);
         weft_schedule_add_fft(request, schedule, &between, to, axes, count - 1);

@@ -30,13 +30,23 @@ enum {
     MOST_GROUPS = WEFT_MAX_RANK
 };
 
+/* Where a pass group reads and writes. */
+typedef enum group_array {
+    GIVEN,  /* the input to read and the output to write, which may be in pieces */
+    INPUT,  /* the input, in place */
+    OUTPUT, /* the output, in place */
+    LAST,   /* the input from its last column on */
+    COLUMN  /* the array of that column */
+} group_array;
+
 struct weft_engine_plan {
     int r2r_passes; /* along one dimension each, in place of groups; all but the first in place */
     weft_r2r_pass *r2r[WEFT_MAX_RANK];
     int groups;
     weft_pass_group group[MOST_GROUPS];
-    bool input_only[MOST_GROUPS]; /* the group works in place on the input */
-    bool output_only[MOST_GROUPS];
+    group_array from[MOST_GROUPS], to[MOST_GROUPS];
+    void *column;        /* the last column of a spectrum whose others are in the output; or NULL */
+    int64_t last_column; /* bytes to it in the input */
     int in_pieces, out_pieces;  /* 0: one array */
     int array[WEFT_MAX_PIECES]; /* which array each piece of the input lies in */
     /* Bytes from one index of the part_loop to the next, in each piece; and the index at which the
@@ -171,8 +181,8 @@ static bool is_long(const weft_pass_request *r) {
 
 static weft_pass_group *add_group(const planning *p, bool from_output, bool to_input) {
     weft_engine_plan *plan = p->plan;
-    plan->output_only[plan->groups] = from_output;
-    plan->input_only[plan->groups] = to_input;
+    plan->from[plan->groups] = from_output ? OUTPUT : GIVEN;
+    plan->to[plan->groups] = to_input ? INPUT : GIVEN;
     return &plan->group[plan->groups++];
 }
 
@@ -254,6 +264,75 @@ static weft_status add_plane_and_back(const planning *p) {
     return weft_pass_group_create_plane_and_back(&planes, &t->dim[1], &t->dim[0], group, p->bytes);
 }
 
+/* Strides of an array of the last column: of the loops, and of the dimensions but the last. */
+static int64_t column_strides(const weft_transform *t, int64_t *loop, int64_t *dim) {
+    int64_t numbers = 1;
+    for (int d = t->dims - 2; d >= 0; d--) {
+        dim[d] = numbers;
+        numbers *= t->dim[d].n;
+    }
+    for (int i = 0; i < t->loops; i++) {
+        loop[i] = numbers;
+        numbers *= t->loop[i].n;
+    }
+    return numbers;
+}
+
+/* The first dimension of the columns of the spectrum that `part` says, which is otherwise the whole
+ * transform. */
+static weft_status add_columns(const planning *p, const weft_transform *part, group_array from,
+                               group_array to) {
+    planning columns = *p;
+    columns.transform = part;
+    WEFT_TRY(add_axis(&columns, 0, false, false));
+    p->plan->from[p->plan->groups - 1] = from;
+    p->plan->to[p->plan->groups - 1] = to;
+    return WEFT_SUCCESS;
+}
+
+/* Complex to real by way of the output (weft_native_goes_through_output): a row of n real numbers
+ * there is one of n/2 complex ones, all columns but the last. */
+static weft_status add_groups_through_output(const planning *p) {
+    const weft_transform *t = p->transform;
+    weft_engine_plan *plan = p->plan;
+    const int last = t->dims - 1;
+    int64_t loop[WEFT_AXES + WEFT_MAX_RANK], dim[WEFT_MAX_RANK];
+    const size_t bytes = (size_t)(column_strides(t, loop, dim) * weft_complex_bytes(p->kernels));
+    plan->column = malloc(bytes);
+    if (!plan->column)
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "native engine: no memory for a column");
+    *p->bytes += bytes;
+    plan->last_column =
+        t->dim[last].n / 2 * t->dim[last].in_stride * weft_complex_bytes(p->kernels);
+
+    weft_transform planes = *t, most = *t; /* of the output as complex numbers; to it */
+    most.kind = WEFT_TRANSFORM_C2C;
+    most.direction = WEFT_INVERSE;
+    most.store.list = NULL;
+    most.whole = 0;
+    most.dim[last] = (weft_dimension){t->dim[last].n / 2, t->dim[last].in_stride, 1};
+    planes.dim[last].in_stride = 1;
+    weft_transform one = most; /* the last column */
+    one.dim[last] = (weft_dimension){1, 1, 1};
+    for (int d = 0; d < last; d++) {
+        most.dim[d].out_stride = planes.dim[d].in_stride = t->dim[d].out_stride / 2;
+        one.dim[d].out_stride = dim[d];
+    }
+    for (int i = 0; i < t->loops; i++) {
+        most.loop[i].out_stride = planes.loop[i].in_stride = t->loop[i].out_stride / 2;
+        one.loop[i].out_stride = loop[i];
+    }
+    WEFT_TRY(add_columns(p, &most, GIVEN, OUTPUT));
+    WEFT_TRY(add_columns(p, &one, LAST, COLUMN));
+    planning rest = *p;
+    rest.transform = &planes;
+    WEFT_TRY(add_plane(&rest, last - 1, last, false));
+    plan->from[plan->groups - 1] = OUTPUT;
+    loop[t->loops] = dim[0]; /* as set_loops orders the loops over planes */
+    weft_pass_group_take_column(&plan->group[plan->groups - 1], plan->column, loop);
+    return WEFT_SUCCESS;
+}
+
 /* Transforms all dimensions in their order, the two last of the arrays together where a plane of
  * them fits in the cache and the whole array does not. The first pass group reads the input and
  * writes the output, and the others work in place on the output. From complex to real, all but the
@@ -263,6 +342,7 @@ static weft_status add_groups(const planning *p) {
     const bool plane = weft_native_plane_fits(t) && !weft_native_stays_in_cache(t);
     const bool c2r = t->kind == WEFT_TRANSFORM_C2R;
     if (t->round_trip && t->dims == 2) return add_plane_and_back(p);
+    if (weft_native_goes_through_output(t)) return add_groups_through_output(p);
     for (int i = 0; i < t->dims; i++) {
         const int d = weft_native_in_order(t, i),
                   next = i + 1 < t->dims ? weft_native_in_order(t, i + 1) : -1;
@@ -299,7 +379,7 @@ static void choose_stores(const weft_transform *t, bool past, weft_engine_plan *
     size_t bytes = (size_t)t->out_elements * weft_transform_element_bytes(t, true);
     bool large = bytes > weft_native_cache_share(plan->threads) * (size_t)plan->threads / 3;
     for (int i = 0; i < plan->groups; i++) {
-        bool elsewhere = !t->in_place && !plan->input_only[i] && !plan->output_only[i];
+        bool elsewhere = !t->in_place && plan->from[i] == GIVEN && plan->to[i] != INPUT;
         weft_pass_group_store_past(&plan->group[i], past && large && elsewhere);
     }
 }
@@ -332,6 +412,7 @@ void weft_native_destroy(weft_engine_plan *plan) {
     weft_pointwise_release(plan->spectral.pointwise);
     weft_pointwise_release(plan->store.pointwise);
     weft_scratch_release(&plan->own_scratch);
+    free(plan->column);
     free(plan);
 }
 
@@ -501,12 +582,16 @@ static void run_half_alone(const void *self, const void *in, void *out) {
 /* The groups of several axes, or of a batch in tiles. */
 static void run_groups(const weft_engine_plan *plan, const void *const *source, void *const *target,
                        const void *in, void *out) {
-    const void *output[1] = {out};
-    void *input[1] = {(void *)(uintptr_t)in};
+    void *const array[] = {[INPUT] = (void *)(uintptr_t)in,
+                           [OUTPUT] = out,
+                           [LAST] = (char *)(uintptr_t)in + plan->last_column,
+                           [COLUMN] = plan->column};
     const weft_room room = weft_scratch_room(plan->scratch, plan->threads);
-    for (int i = 0; i < plan->groups; i++)
-        weft_pass_group_run(&plan->group[i], plan->output_only[i] ? output : source,
-                            plan->input_only[i] ? input : target, &room);
+    for (int i = 0; i < plan->groups; i++) {
+        const void *from[1] = {array[plan->from[i]]};
+        weft_pass_group_run(&plan->group[i], plan->from[i] == GIVEN ? source : from,
+                            plan->to[i] == GIVEN ? target : &array[plan->to[i]], &room);
+    }
 }
 
 static void run_plain(const void *self, const void *in, void *out) {
@@ -577,6 +662,7 @@ const weft_engine_ops weft_engine_native = {.name = "native",
                                             .probe = weft_native_probe,
                                             .supports = weft_native_supports,
                                             .together = native_together,
+                                            .keeps_input = weft_native_goes_through_output,
                                             .plan = native_plan,
                                             .destroy = weft_native_destroy,
                                             .begin_at = native_begin_at,

@@ -62,6 +62,13 @@ typedef struct weft_pass_group_transposed {
     int64_t in_stride, out_stride;    /* bytes from run to run, of `across` and of `down` numbers */
 } weft_pass_group_transposed;
 
+/* The last numbers of the rows of `fill`, where they do not lie at the ends of the rows but one
+ * after the other in an array of their own. */
+typedef struct weft_pass_group_column {
+    const char *array;               /* or NULL */
+    int64_t stride[WEFT_PASS_LOOPS]; /* of the loops over the parts, in bytes */
+} weft_pass_group_column;
+
 typedef struct weft_pass_group {
     const weft_kernels *kernels;
     int passes;
@@ -71,9 +78,10 @@ typedef struct weft_pass_group {
     struct weft_line_convolution *convolution; /* replaces the passes; or NULL */
     weft_matrix *matrix;                       /* whose two steps are the passes; or NULL */
     weft_pass_group_rows fill, flush;          /* IN to BUFFER, BUFFER to OUT */
-    weft_pass_group_transposed transposed;     /* what `fill` and `flush` do with rows */
-    bool direct;                               /* one pass from IN to OUT, and nothing else */
-    bool past;                                 /* `flush` stores past the caches */
+    weft_pass_group_column column;
+    weft_pass_group_transposed transposed; /* what `fill` and `flush` do with rows */
+    bool direct;                           /* one pass from IN to OUT, and nothing else */
+    bool past;                             /* `flush` stores past the caches */
     double scale; /* of the results as they are stored: see weft_pass_group_scale */
     const weft_native_operated *operated; /* applied to what `flush` stores; or NULL */
     int64_t spectrum[WEFT_PASS_LOOPS]; /* of a round trip: strides of the loops over the parts, in
@@ -128,6 +136,10 @@ size_t weft_pass_group_plane_bytes(const weft_kernels *kernels, weft_transform_k
  * length has a large prime factor. */
 weft_status weft_pass_group_create_long(const weft_pass_request *lines, weft_pass_group *group,
                                         size_t *bytes);
+
+/* Sets where the last numbers of the rows of a group of planes lie, which copies such rows. The
+ * strides are those of the request's loops, in complex numbers. */
+void weft_pass_group_take_column(weft_pass_group *group, const void *column, const int64_t *stride);
 
 void weft_pass_group_release(weft_pass_group *group);
 

@@ -126,6 +126,13 @@ weft_status weft_pass_group_create_plane(const weft_pass_request *planes,
     return WEFT_SUCCESS;
 }
 
+void weft_pass_group_take_column(weft_pass_group *group, const void *column,
+                                 const int64_t *stride) {
+    group->column.array = column;
+    for (int i = 0; i < group->loops; i++)
+        group->column.stride[i] = stride[i] * weft_complex_bytes(group->kernels);
+}
+
 weft_status weft_pass_group_create_plane_and_back(const weft_pass_request *planes,
                                                   const weft_dimension *first,
                                                   const weft_dimension *second,

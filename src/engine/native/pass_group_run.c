@@ -45,7 +45,8 @@ typedef struct part {
     const void *in[WEFT_MAX_PIECES];
     void *out[WEFT_MAX_PIECES];
     char *array[WEFT_PASS_GROUP_ARRAYS]; /* those of IN and OUT are in[0] and out[0] */
-    int64_t number; /* of a round trip: of the first element in the box of the operators */
+    const char *column; /* the last numbers of the rows of `fill`, if they lie apart */
+    int64_t number;     /* of a round trip: of the first element in the box of the operators */
     char *scratch;
     bool last;            /* the last part along loop 0 */
     int64_t across, down; /* transposed: lines of the part; the last ones may have fewer */
@@ -73,6 +74,9 @@ static void find_part(const weft_pass_group *group, int64_t number, const void *
         p->across = across < m->across ? across : m->across;
         p->down = down < m->down ? down : m->down;
     }
+    p->column = group->column.array;
+    for (int i = 0; i < group->loops && p->column; i++)
+        p->column += index[i] * group->column.stride[i];
     p->number = 0;
     for (int i = 0; i < group->loops; i++) p->number += index[i] * group->spectrum[i];
     for (int k = 0; k < group->in.pieces; k++)
@@ -197,7 +201,8 @@ static void fill(const weft_pass_group *group, const part *p, int64_t first, int
         return;
     }
     const weft_pass_group_rows *r = &group->fill;
-    const int64_t bytes = row_bytes(group, r, p);
+    const int64_t element = weft_complex_bytes(group->kernels);
+    const int64_t bytes = row_bytes(group, r, p) - (p->column ? element : 0);
     for (int k = 0; k < group->in.pieces && r->rows > 0; k++) {
         const weft_pass_group_piece *piece = &group->in.piece[k];
         const char *base = (const char *)p->in[k] + piece->offset;
@@ -207,8 +212,9 @@ static void fill(const weft_pass_group *group, const part *p, int64_t first, int
             const char *row = base + (i - piece->first) * piece->row_stride;
             for (int64_t b = 0; b < bytes; b += CACHE_LINE)
                 __builtin_prefetch(row + ROWS_AHEAD * piece->row_stride + b);
-            group->kernels->copy(row, p->array[WEFT_PASS_GROUP_BUFFER] + i * r->buffer_stride,
-                                 bytes, false);
+            char *filled = p->array[WEFT_PASS_GROUP_BUFFER] + i * r->buffer_stride;
+            group->kernels->copy(row, filled, bytes, false);
+            if (p->column) memcpy(filled + bytes, p->column + i * element, (size_t)element);
         }
     }
 }

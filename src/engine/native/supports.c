@@ -101,6 +101,27 @@ bool weft_native_stays_in_cache(const weft_transform *t) {
     return bytes <= cache->l2 / 2 && !padded_plane;
 }
 
+bool weft_native_goes_through_output(const weft_transform *t) {
+    double factor;
+    if (t->kind != WEFT_TRANSFORM_C2R || t->dims != 3 || t->destroy_input || t->in_place ||
+        t->in_pieces.count > 0 || t->out_pieces.count > 0 || t->load.list ||
+        (t->store.list &&
+         (!weft_native_only_scales(t, &factor) || !weft_stored_is_box(&t->store.layout.stored))))
+        return false;
+    int64_t bytes = (int64_t)(2 * weft_number_bytes(t->precision));
+    bool pairs = t->dim[2].out_stride == 1 && t->dim[2].n % 2 == 0; /* of real numbers */
+    for (int d = 0; d < t->dims; d++) {
+        pairs = pairs && (d == 2 || t->dim[d].out_stride % 2 == 0);
+        bytes *= weft_native_complex_extent(t, d);
+    }
+    for (int i = 0; i < t->loops; i++) {
+        pairs = pairs && t->loop[i].out_stride % 2 == 0;
+        bytes *= t->loop[i].n;
+    }
+    return pairs && t->dim[0].n > 1 && t->dim[0].n <= WEFT_NATIVE_LONGEST_TILE &&
+           bytes > (int64_t)weft_topology_get()->l2 / 2 && weft_native_plane_fits(t);
+}
+
 /* An input can be taken in pieces along the dimension that is transformed first, and an output
  * along the one that is transformed last. Where there are several pass groups, those between the
  * first and the last need an array: the output, or the input from complex to real. */
@@ -365,7 +386,7 @@ weft_status weft_native_supports(const weft_transform *transform, const weft_dev
     int dims_of_a_group = weft_native_plane_fits(transform) ? 2 : 1;
     WEFT_TRY(supports_pieces(transform, device));
     if (transform->kind == WEFT_TRANSFORM_C2R && transform->dims > dims_of_a_group &&
-        !transform->destroy_input)
+        !transform->destroy_input && !weft_native_goes_through_output(transform))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "native engine: cannot keep the input of a complex-to-real transform of "
                          "%d dimensions; do the first ones on their own, or let it be overwritten",

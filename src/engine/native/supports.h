@@ -28,6 +28,12 @@ weft_transform weft_native_by_largest_pieces(const weft_transform *transform);
  * dimensions and loops; all 0 without operators. */
 weft_piece weft_native_spectrum(const weft_transform *transform);
 
+/* Whether a complex-to-real transform of three dimensions keeps its input and needs no array of its
+ * size: the first dimension goes to the output, whose rows hold the spectrum but for its last
+ * column, which goes to an array of its own; the planes of the others are done there. Only arrays
+ * that the caches do not hold. */
+bool weft_native_goes_through_output(const weft_transform *transform);
+
 /* Of the threads that may be used those that are worth starting. */
 int weft_native_useful_threads(const weft_transform *transform);
 
