@@ -174,3 +174,14 @@ def cores_job() -> str:
                     cores = "1 thread" if count == "1" else f"{count} {word}"
                     table.append([f"{kind} {shape_name(shape)}", cores, digits(mine * 1e3), theirs_ms, *ratios])
     return markdown("|cores|weft, ms:|FFTW, ms:|over FFTW:|over one core:|of the floor:", table)
+
+
+def profiles() -> str:
+    """For each case of profiles.csv the functions that take most of its time, with their percentages."""
+    cases: dict[tuple[str, str], list[str]] = {}
+    for row in rows("profiles.csv"):
+        case = (f"{row['precision']} {row['kind']}", row["shape"])
+        if len(cases.setdefault(case, [])) < 6:
+            cases[case].append(f"`{row['function']}` {float(row['percent']):.0f}")
+    table = [[kind, shape, ", ".join(found)] for (kind, shape), found in cases.items()]
+    return markdown("|shape and batch|functions, percent", table)
