@@ -223,7 +223,7 @@ enum { POISON = 0xff, GUARD = 4096 }; /* a NaN in either precision; a page */
 
 static inline void side_measure(side *s, const weft_transform *t, bool output) {
     s->single = t->precision == WEFT_SINGLE;
-    s->real = t->kind == (output ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
+    s->real = weft_transform_is_real(t, output);
     s->elements = s->extent = 1;
     for (int i = 0; i < t->loops + t->dims; i++) {
         const weft_dimension *axis = i < t->loops ? &t->loop[i] : &t->dim[i - t->loops];
@@ -406,6 +406,12 @@ static inline box_sizes sizes_of(const weft_transform *t) {
     return sizes;
 }
 
+/* The square of the absolute value, in double, where long double may be software. */
+static inline double square_of(exact_complex x) {
+    const double re = (double)creall(x), im = (double)cimagl(x);
+    return re * re + im * im;
+}
+
 /* Runs the transform on `given` (the batch, array after array, row-major) and compares: values with
  * `expected`, what lies around and between the elements with poison, and an input that is to be
  * kept. Returns the relative error over the batch, as a share of what is allowed. */
@@ -423,11 +429,11 @@ static inline double check_against(const weft_engine_ops *engine, weft_transform
     run_transform(engine, t, in.data, t->in_place ? in.data : out.data);
 
     const side *result = t->in_place ? &in : &out;
-    long double error = 0, norm = 0;
+    double error = 0, norm = 0;
     for (int64_t i = 0; i < out.elements; i++) {
-        exact_complex off = side_get(result, i) - expected[i];
-        error += creall(off * conjl(off));
-        norm += creall(expected[i] * conjl(expected[i]));
+        const exact_complex off = side_get(result, i) - expected[i];
+        error += square_of(off);
+        norm += square_of(expected[i]);
     }
     assert_gaps_untouched(&in);
     assert_gaps_untouched(&out);
@@ -435,7 +441,7 @@ static inline double check_against(const weft_engine_ops *engine, weft_transform
     free(before);
     side_destroy(&out);
     side_destroy(&in);
-    const double relative = norm > 0 ? (double)sqrtl(error / norm) : (double)error;
+    const double relative = norm > 0 ? sqrt(error / norm) : error;
     const double allowed = weft_allowed_error(t);
     return allowed > 0 ? relative / allowed : relative == 0 ? 0 : INFINITY;
 }

@@ -1,13 +1,13 @@
 /*
- * Real-to-real transforms against their definitions, summed in long double: every type and length,
- * mixed over the axes, both precisions and directions, in and out of place, on every engine that
- * has them; their inverses and norms; what is refused. Where WEFT_TEST_DEVICE names another device
- * than the host, some of all that on it, since each case compiles kernels; more with WEFT_TEST_GPU,
- * all with WEFT_TEST_CASES=all.
+ * Real-to-real transforms against their definitions, summed in long double: every type, many
+ * lengths (test_engine_lengths.c has all of them), mixed over the axes, both precisions and
+ * directions, in and out of place, on every engine that has them; their inverses and norms; what is
+ * refused. Where WEFT_TEST_DEVICE names another device than the host, some of all that on it, since
+ * each case compiles kernels; more with WEFT_TEST_GPU, all with WEFT_TEST_CASES=all.
  */
 #include "one_context.h"
 #include "promised_device.h"
-#include "sampled_lengths.h"
+#include "random_numbers.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "support/exact_r2r.h"
 
@@ -224,57 +223,6 @@ static void long_lines(void **state) {
                                     .axis = {type}};
             check_problem(&p, 1);
         }
-}
-
-/* A batch of random lines of which some, `compared` of them from a random one on, are compared with
- * their definition. */
-static void check_lines(weft_axis type, weft_precision precision, int64_t n, int64_t lines,
-                        int64_t compared, weft_direction direction) {
-    weft_problem p = {.rank = 1,
-                      .n = {n},
-                      .kind = WEFT_R2R,
-                      .precision = precision,
-                      .batch = compared,
-                      .axis = {type}};
-    const weft_options o = {.engine = WEFT_ENGINE_NATIVE, .device = WEFT_HOST, .threads = 1};
-    sample s = make_sample(&p, direction);
-    p.batch = lines;
-    const size_t line = s.bytes / (size_t)compared;
-    char *in = malloc((size_t)lines * line), *out = malloc((size_t)lines * line);
-    const size_t first = (size_t)random_between(0, lines - compared) * line;
-    weft_plan plan = NULL;
-    for (int64_t i = 0; i < lines * n; i++) r2r_set(in, i, precision, random_number());
-    memcpy(in + first, s.in, s.bytes);
-    if (weft_plan_create(ctx, &p, &o, &plan) != WEFT_SUCCESS) fail_msg("%s", weft_last_error(ctx));
-    assert_int_equal(weft_execute(plan, direction, in, out), WEFT_SUCCESS);
-    check_result(&s, out + first, &p, &o, direction == WEFT_FORWARD ? "forward" : "inverse");
-    weft_plan_destroy(&plan);
-    free(out);
-    free(in);
-    free_sample(&s);
-}
-
-/* In each run some lengths, of each two types, both precisions and directions. Of short lines there
- * are many, since the error of a few numbers is now and then larger than the rule allows. */
-static void lengths_to_4096_meet_the_accuracy_rule(void **state) {
-    (void)state;
-    sampled_lengths s;
-    if (device != WEFT_HOST) skip();
-    const char *seed = getenv("WEFT_TEST_SEED");
-    const uint64_t before = random_state; /* what the other tests draw stays as it is */
-    random_state = seed ? strtoull(seed, NULL, 10) : (uint64_t)time(NULL);
-    print_message("WEFT_TEST_SEED=%llu\n", (unsigned long long)random_state);
-    assert_true(sample_lengths(128, &s));
-    for (; s.length <= s.last; next_length(&s))
-        for (int i = 0; i < 2; i++) {
-            const weft_axis type = (weft_axis)random_between(WEFT_DCT1, WEFT_DST4);
-            const int64_t least = s.length < 64 ? 1000 / s.length : 1;
-            const int64_t lines = least + random_between(0, 19);
-            if (exists(type, s.length))
-                check_lines(type, (weft_precision)i, s.length, lines, least,
-                            (weft_direction)random_between(0, 1));
-        }
-    random_state = before;
 }
 
 static int64_t between(int64_t lo, int64_t hi) {
@@ -525,7 +473,6 @@ int main(void) {
     if (device != WEFT_HOST) on_device.location = WEFT_LOCATION_HOST;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_type_and_length),
-        cmocka_unit_test(lengths_to_4096_meet_the_accuracy_rule),
         cmocka_unit_test(each_type_on_the_device),
         cmocka_unit_test(long_lines),
         cmocka_unit_test(long_lines_on_the_device),

@@ -24,17 +24,20 @@ static inline void exact_add_product(exact_sum *sum, exact_complex a, exact_comp
     sum->im += creall(a) * cimagl(b) + cimagl(a) * creall(b);
 }
 
-/* exp(sign 2 pi i k / n) for k < n, each from an angle of at most pi/4. */
-static inline exact_complex *exact_roots(int64_t n, int sign) {
+/* exp(sign 2 pi i k / n) for k from 0 to n - 1, from an angle of at most pi/4. */
+static inline exact_complex exact_root(int64_t k, int64_t n, int sign) {
     const long double quarter = 1.570796326794896619231321691639751442L;
+    int64_t quadrant = (4 * k + n / 2) / n; /* the nearest axis */
+    long double angle = quarter * (long double)(4 * k - quadrant * n) / (long double)n;
+    long double c = cosl(angle), s = sinl(angle);
+    const long double re[4] = {c, -s, -c, s}, im[4] = {s, c, -s, -c};
+    return re[quadrant % 4] + sign * im[quadrant % 4] * I;
+}
+
+/* All of them. */
+static inline exact_complex *exact_roots(int64_t n, int sign) {
     exact_complex *roots = malloc((size_t)n * sizeof *roots);
-    for (int64_t k = 0; k < n; k++) {
-        int64_t quadrant = (4 * k + n / 2) / n; /* the nearest axis */
-        long double angle = quarter * (long double)(4 * k - quadrant * n) / (long double)n;
-        long double c = cosl(angle), s = sinl(angle);
-        const long double re[4] = {c, -s, -c, s}, im[4] = {s, c, -s, -c};
-        roots[k] = re[quadrant % 4] + sign * im[quadrant % 4] * I;
-    }
+    for (int64_t k = 0; k < n; k++) roots[k] = exact_root(k, n, sign);
     return roots;
 }
 
