@@ -1,6 +1,6 @@
 /*
- * FFTW and FFTW-MPI as contestants: what they compute is right by the benchmark's own check, they
- * write all of their share, and keep the input where they say so.
+ * FFTW, FFTW-MPI and MKL as contestants: what they compute is right by the benchmark's own check,
+ * they write all of their share, and keep the input where they say so.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 #include "support/error.h"
 
 extern const bench_contestant_ops bench_fftw, bench_fftw_avx512, bench_mkl, bench_ducc0,
-    bench_fftw_mpi, bench_fftw_mpi_avx512;
+    bench_fftw_mpi, bench_fftw_mpi_avx512, bench_mkl_cluster;
 
 static int me, ranks;
 
@@ -74,9 +74,11 @@ static bool compete(const bench_contestant_ops *ops, const bench_problem *p, con
     if (status != WEFT_SUCCESS) fail_msg("%s", weft_thread_error());
     assert_true(c.version[0] >= '0' && c.version[0] <= '9');
     void *in = buffer(c.in_bytes), *out = buffer(c.out_bytes), *before = buffer(c.in_bytes);
-    if (ops->plan(&c, in, out) != WEFT_SUCCESS) fail_msg("%s", weft_thread_error());
-    const weft_fftw_library *library = fftw_build_open(ops->library, p->precision);
-    if (library->planner_nthreads) assert_int_equal(library->planner_nthreads(), 1);
+    if (ops->plan) {
+        if (ops->plan(&c, in, out) != WEFT_SUCCESS) fail_msg("%s", weft_thread_error());
+        const weft_fftw_library *library = fftw_build_open(ops->library, p->precision);
+        if (library->planner_nthreads) assert_int_equal(library->planner_nthreads(), 1);
+    }
     bench_expectation expectation;
     assert_int_equal(bench_expect(p, &expectation), WEFT_SUCCESS);
     memset(in, 0xff, c.in_bytes);
@@ -132,14 +134,15 @@ static void fftw_and_its_likes_are_right_on_all_problems_of_one_process(void **s
 /* Without WEFT_PEERS, or with a folder that holds nothing, peers are skipped and not failures. */
 static void absent_peers_say_how_to_get_them(void **state) {
     (void)state;
-    static const bench_contestant_ops *const absent[] = {&bench_fftw_avx512, &bench_ducc0,
-                                                         &bench_mkl, &bench_fftw_mpi_avx512};
+    static const bench_contestant_ops *const absent[] = {
+        &bench_fftw_avx512, &bench_ducc0, &bench_mkl, &bench_fftw_mpi_avx512, &bench_mkl_cluster};
     const char *peers = getenv("WEFT_PEERS");
     char *kept = peers ? strdup(peers) : NULL;
     json_t *cell = cell_of("natural", "estimate", 1);
     const bench_problem p = problem_of(&(shape){2, {8, 8}, 1, false}, 0);
     for (size_t i = 0; i < sizeof absent / sizeof absent[0]; i++) {
-        if (i < 3 && !whole_group_is(1)) continue;
+        const bool on_one_process = i < 3;
+        if (absent[i] != &bench_fftw_mpi_avx512 && whole_group_is(1) != on_one_process) continue;
         unsetenv("WEFT_PEERS");
         assert_false(compete(absent[i], &p, cell));
         assert_non_null(strstr(weft_thread_error(), "scripts/build-peers"));
@@ -264,6 +267,56 @@ static void fftw_mpi_refuses_batches_and_real_to_real_transforms(void **state) {
     json_decref(cell);
 }
 
+/* It is there where scripts/build-peers made it, for more ranks than one. */
+static bool mkl_cluster_is_there(void) {
+    json_t *cell = cell_of("natural", "estimate", 1);
+    const bench_problem p = problem_of(&(shape){3, {8, 8, 8}, 1, false}, 0);
+    bool there = compete(&bench_mkl_cluster, &p, cell);
+    json_decref(cell);
+    if (!there) print_message("skipped: %s\n", weft_thread_error());
+    return there;
+}
+
+static void mkl_cluster_is_right_in_both_configurations(void **state) {
+    (void)state;
+    static const shape shapes[] = {
+        {2, {16, 12}, 1, false},   {2, {7, 9}, 1, false},      {2, {2, 30}, 1, false},
+        {2, {30, 2}, 1, false},    {2, {9, 1}, 1, false},      {3, {8, 8, 8}, 1, false},
+        {3, {5, 7, 9}, 1, false},  {3, {2, 9, 10}, 1, true},   {3, {9, 2, 4}, 1, false},
+        {3, {1, 16, 3}, 1, false}, {3, {12, 5, 1}, 1, false},  {3, {6, 1, 9}, 1, false},
+        {3, {2, 2, 2}, 1, false},  {3, {64, 48, 80}, 1, false}};
+    static const char *const configs[] = {"natural", "transposed"};
+    if (!mkl_cluster_is_there()) skip();
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+        for (int choice = 0; choice < 2 * COMPLEX_CHOICES; choice++) {
+            const bench_problem p = problem_of(&shapes[s], choice % COMPLEX_CHOICES);
+            json_t *cell = cell_of(configs[choice / COMPLEX_CHOICES], "measure", 1 + choice % 2);
+            assert_int_equal(compete(&bench_mkl_cluster, &p, cell),
+                             p.n[0] >= ranks && p.n[1] >= ranks);
+            json_decref(cell);
+        }
+    }
+}
+
+static void mkl_cluster_refuses_what_it_has_not(void **state) {
+    (void)state;
+    static const shape shapes[] = {{1, {64}, 1, false}, {2, {8, 8}, 2, false}};
+    json_t *cell = cell_of("natural", "estimate", 1), *config = cell_of("sideways", "measure", 1);
+    for (int i = 0; i < 2; i++) {
+        const bench_problem p = problem_of(&shapes[i], 0);
+        assert_false(compete(&bench_mkl_cluster, &p, cell));
+    }
+    const bench_problem real = problem_of(&(shape){2, {8, 8}, 1, false}, COMPLEX_CHOICES);
+    assert_false(compete(&bench_mkl_cluster, &real, cell));
+    const bench_problem p = problem_of(&(shape){2, {8, 8}, 1, false}, 0);
+    bench_contestant c = {.ops = &bench_mkl_cluster, .problem = &p};
+    assert_int_equal(bench_mkl_cluster.describe(&c, &p, config), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(weft_thread_error(), "sideways"));
+    bench_mkl_cluster.close(&c);
+    json_decref(config);
+    json_decref(cell);
+}
+
 static void unknown_words_are_errors_of_the_user(void **state) {
     (void)state;
     const bench_problem p = problem_of(&(shape){2, {8, 8}, 1, false}, 0);
@@ -287,6 +340,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(fftw_mpi_is_right_in_both_configurations),
         cmocka_unit_test(fftw_mpi_does_complex_lines_and_refuses_real_ones),
         cmocka_unit_test(fftw_mpi_refuses_batches_and_real_to_real_transforms),
+        cmocka_unit_test(mkl_cluster_is_right_in_both_configurations),
+        cmocka_unit_test(mkl_cluster_refuses_what_it_has_not),
         cmocka_unit_test(unknown_words_are_errors_of_the_user),
         cmocka_unit_test(absent_peers_say_how_to_get_them),
     };

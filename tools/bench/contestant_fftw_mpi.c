@@ -52,22 +52,6 @@ static int sign_of(const bench_problem *p) {
 
 /* ---- shares ---- */
 
-/* Rows of a real array are padded to those of its spectrum, out of place as well (manual, 6.5). */
-static bench_share natural_share(const bench_problem *p, weft_space space, ptrdiff_t start,
-                                 ptrdiff_t count) {
-    weft_box box = {.lo = {start}};
-    for (int a = 0; a < p->rank; a++) box.n[a] = bench_extent(p, space, a);
-    box.n[0] = count;
-    bench_share share = bench_share_of(p, &box);
-    int64_t stride = 2 * bench_extent(p, WEFT_OUTPUT, p->rank - 1);
-    if (p->kind == WEFT_C2C || space == WEFT_OUTPUT) return share;
-    for (int a = p->rank - 2; a >= 0; a--) {
-        share.stride[a] = stride;
-        stride *= box.n[a];
-    }
-    return share;
-}
-
 /* Axes 0 and 1 in each other's place. */
 static bench_share transposed_share(const bench_problem *p, ptrdiff_t start, ptrdiff_t count) {
     weft_box box = {.lo = {0, start}};
@@ -84,8 +68,8 @@ static void describe_1d(bench_contestant *c, const bench_problem *p, ptrdiff_t *
     ptrdiff_t in_n, in_start, out_n, out_start;
     *elements = state->library->local_size_1d(p->n[0], p->comm, sign_of(p), state->setting.flags,
                                               &in_n, &in_start, &out_n, &out_start);
-    c->in = natural_share(p, bench_from(p), in_start, in_n);
-    c->out = natural_share(p, bench_to(p), out_start, out_n);
+    c->in = bench_padded_share(p, bench_from(p), in_start, in_n);
+    c->out = bench_padded_share(p, bench_to(p), out_start, out_n);
 }
 
 static void describe_shares(bench_contestant *c, const bench_problem *p, ptrdiff_t *elements) {
@@ -94,9 +78,9 @@ static void describe_shares(bench_contestant *c, const bench_problem *p, ptrdiff
     for (int a = 0; a < p->rank; a++) n[a] = bench_extent(p, WEFT_OUTPUT, a);
     *elements =
         state->library->local_size(p->rank, n, 1, 0, 0, p->comm, &n0, &start0, &n1, &start1);
-    const bench_share real = natural_share(p, WEFT_INPUT, start0, n0);
+    const bench_share real = bench_padded_share(p, WEFT_INPUT, start0, n0);
     const bench_share spectrum = state->transposed ? transposed_share(p, start1, n1)
-                                                   : natural_share(p, WEFT_OUTPUT, start0, n0);
+                                                   : bench_padded_share(p, WEFT_OUTPUT, start0, n0);
     c->in = p->direction == WEFT_FORWARD ? real : spectrum;
     c->out = p->direction == WEFT_FORWARD ? spectrum : real;
 }

@@ -45,17 +45,20 @@ static void prepare_mkl(const char *path) {
     if (address) set_threading_layer(MKL_THREADING_GNU);
 }
 
-/* "Intel(R) oneAPI Math Kernel Library Version 2025.1-Product Build ..." */
+void mkl_version_of(const char *text, char *version, size_t bytes) {
+    const char *number = strstr(text, "Version ");
+    number = number ? number + strlen("Version ") : "?";
+    snprintf(version, bytes, "%.*s", (int)strcspn(number, "- "), number);
+}
+
 static void name_mkl(const char *path, weft_fftw_library *library) {
-    static char version[48];
+    static char version[48] = "mkl-";
     char text[256] = "";
     void (*get_version)(char *, int);
     void *address = function_of(path, "MKL_Get_Version_String");
     memcpy(&get_version, &address, sizeof address);
     if (address) get_version(text, (int)sizeof text - 1);
-    const char *number = strstr(text, "Version ");
-    number = number ? number + strlen("Version ") : "?";
-    snprintf(version, sizeof version, "mkl-%.*s", (int)strcspn(number, "- "), number);
+    mkl_version_of(text, version + strlen("mkl-"), sizeof version - strlen("mkl-"));
     library->version = version;
 }
 
@@ -64,7 +67,7 @@ static fftw_build builds[] = {
     {.contestants = {"fftw-avx512", "fftw-mpi-avx512"},
      .folder = "fftw-avx512/lib",
      .files = {"libfftw3.so.3", "libfftw3f.so.3"}},
-    {.contestants = {"mkl", "mkl"},
+    {.contestants = {"mkl", "mkl-cluster"},
      .folder = "mkl/lib",
      .files = {"libmkl_rt.so", "libmkl_rt.so"},
      .prepare = prepare_mkl,

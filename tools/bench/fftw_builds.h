@@ -20,4 +20,8 @@ const weft_fftw_library *fftw_build_open(const char *contestant, weft_precision 
 /* Whether it is the library that weft's own engine uses, whose wisdom is kept in files. */
 bool fftw_build_is_own(const char *contestant);
 
+/* The number in MKL's own words, "Intel(R) oneAPI Math Kernel Library Version 2025.1-Product Build
+ * ...": 2025.1. */
+void mkl_version_of(const char *text, char *version, size_t bytes);
+
 #endif

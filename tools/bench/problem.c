@@ -77,6 +77,21 @@ bench_share bench_share_of(const bench_problem *p, const weft_box *box) {
     return share;
 }
 
+bench_share bench_padded_share(const bench_problem *p, weft_space space, int64_t start,
+                               int64_t count) {
+    weft_box box = {.lo = {start}};
+    for (int a = 0; a < p->rank; a++) box.n[a] = bench_extent(p, space, a);
+    box.n[0] = count;
+    bench_share share = bench_share_of(p, &box);
+    int64_t stride = 2 * bench_extent(p, WEFT_OUTPUT, p->rank - 1);
+    if (p->kind == WEFT_C2C || space == WEFT_OUTPUT) return share;
+    for (int a = p->rank - 2; a >= 0; a--) {
+        share.stride[a] = stride;
+        stride *= box.n[a];
+    }
+    return share;
+}
+
 /* ---- input ---- */
 
 double bench_noise(uint64_t index) {

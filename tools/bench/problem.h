@@ -66,6 +66,11 @@ size_t bench_element_bytes(const bench_problem *p, weft_space space);
 /* A row-major share (or, strided, one with the batch contiguous) of the box `box`. */
 bench_share bench_share_of(const bench_problem *p, const weft_box *box);
 
+/* Rows `start` ... `start + count - 1` of axis 0, row-major. Rows of real numbers are padded to
+ * those of the spectrum, as FFTW-MPI and MKL's cluster FFT have them out of place as well. */
+bench_share bench_padded_share(const bench_problem *p, weft_space space, int64_t start,
+                               int64_t count);
+
 /* Writes this rank's share of the input (of bench_from). Real spectra are Hermitian, as those of
  * real arrays are. Not collective. */
 void bench_fill(const bench_problem *p, const bench_share *share, void *data);

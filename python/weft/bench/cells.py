@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from weft.bench.job import Refusal
 
 ONE_PROCESS = ("fftw", "fftw-avx512", "mkl", "ducc0", "cufft", "cufftxt")
-CONFIGS = dict.fromkeys(("fftw-mpi", "fftw-mpi-avx512"), ("natural", "transposed"))
+CONFIGS = dict.fromkeys(("fftw-mpi", "fftw-mpi-avx512", "mkl-cluster"), ("natural", "transposed"))
 BUILT_IN = (*ONE_PROCESS, *CONFIGS)
 DEFAULTS: dict[str, list[Any]] = {
     "kinds": ["r2c"],
