@@ -160,6 +160,7 @@ class Expansion(unittest.TestCase):
                 {"library": "fftw", "threads": [1, 2]},
                 {"library": "fftw-mpi"},
                 {"library": "fftw-mpi", "configs": ["natural"], "threads": [2], "ranks": [2]},
+                {"library": "mkl-cluster", "configs": ["transposed"], "ranks": [2, 4]},
                 {"library": "cufftxt", "gpus": [1, 2]},
                 {"library": "heffte"},
                 {"library": "other", "adapter": "strange", "configs": ["a", "b"]},
@@ -184,8 +185,9 @@ class Expansion(unittest.TestCase):
                 ("other", "b", 1),
             ],
         )
-        self.assertEqual(peers(2), [*both, ("fftw-mpi", "natural", 2), ("heffte", "-", 1)])
-        self.assertEqual(peers(4), [*both, ("heffte", "-", 1)])
+        mkl = ("mkl-cluster", "transposed", 1)
+        self.assertEqual(peers(2), [*both, ("fftw-mpi", "natural", 2), mkl, ("heffte", "-", 1)])
+        self.assertEqual(peers(4), [*both, mkl, ("heffte", "-", 1)])
         self.assertEqual([group.threads for group in groups], [2, 2, 1])
         strange = next(one for one in contestants(groups, 1) if one["library"] == "other")
         self.assertEqual(strange["adapter"], ["/adapters/strange"])
