@@ -1,18 +1,44 @@
 /*
- * Every length from 1 to 4096, of every kind, in both precisions, against the exact sums
- * (sampled_lengths.h says which of them in one run), with a random type of cosine and sine
- * transforms for each; WEFT_TEST_CASES=K: random ones of the ten cases of a length. One exact
+ * Every length from 1 to 4096, of every kind, in both precisions, against the exact
+ * sums, with a random type of cosine and sine transforms for each. In one run: all short ones and a
+ * random sample of the others; all of them (minutes) with WEFT_TEST_LENGTHS=all, one with
+ * WEFT_TEST_LENGTHS=N, every STEP-th from N on, so that several runs share them, with
+ * WEFT_TEST_LENGTHS=N:STEP. WEFT_TEST_CASES=K: random ones of the ten cases of a length. One exact
  * transform of each length answers for all Fourier transforms and engines: input is such that
  * single precision holds it, the inverse is the forward one read backwards, and a complex line is
  * two real ones, as its spectrum is two spectra of real lines.
  */
 #include "exact_chirp.h"
-#include "sampled_lengths.h"
 #include "test_engine.h"
 
 #include <float.h>
 
-enum { STRIDE = 32, NUMBERS_IN_BATCH = 4096, MOST_ENGINES = 8 };
+enum { NUMBERS_IN_BATCH = 4096, MOST_ENGINES = 8 };
+
+enum { LONGEST_SAMPLED = 4096, MOST_STEP = 64 /* of a sample */ };
+
+typedef struct sampled_lengths {
+    bool asked;                 /* for by the environment */
+    int64_t length, last, step; /* step 0: a random one */
+} sampled_lengths;
+
+/* The first length. Returns false where WEFT_TEST_LENGTHS says nothing that is known. */
+static bool sample_lengths(sampled_lengths *s) {
+    const char *asked = getenv("WEFT_TEST_LENGTHS");
+    *s = (sampled_lengths){asked != NULL, 1, LONGEST_SAMPLED, asked ? 1 : 0};
+    if (!asked || strcmp(asked, "all") == 0) return true;
+    char *end = NULL;
+    s->length = s->last = strtoll(asked, &end, 10);
+    if (*end == ':') {
+        s->last = LONGEST_SAMPLED;
+        s->step = strtoll(end + 1, &end, 10);
+    }
+    return *end == 0 && s->length > 0 && s->step > 0;
+}
+
+static void next_length(sampled_lengths *s) {
+    s->length += s->step > 0 ? s->step : s->length < 64 ? 1 : random_between(1, MOST_STEP);
+}
 
 /* The cases of a length: one bit for each kind and direction in each precision. */
 enum { ALL_CASES = 10 };
@@ -220,7 +246,7 @@ static void lengths_to_4096_meet_the_accuracy_rule(void **state) {
     const int engines = list_engines(engine);
     sampled_lengths s;
     if (engines == 0) skip();
-    assert_true(sample_lengths(2 * STRIDE, &s));
+    assert_true(sample_lengths(&s));
     for (; s.length <= s.last; next_length(&s)) {
         const int64_t n = s.length, lines = n < 512 ? NUMBERS_IN_BATCH / n + random_between(0, 7)
                                                     : random_between(1, 3);

@@ -167,7 +167,9 @@ static bool keeps_input(const weft_schedule_request *request, weft_schedule *sch
     const weft_engine_ops *engine = request->computing.engine;
     if (!engine || !engine->keeps_input || request->in_place) return false;
     weft_schedule_add_transform(request, schedule, from, to, axes, count);
-    return engine->keeps_input(&schedule->step[--schedule->steps].as.fft.transform);
+    const weft_transform *all = &schedule->step[--schedule->steps].as.fft.transform;
+    return engine->supports(all, request->computing.device) == WEFT_SUCCESS &&
+           engine->keeps_input(all);
 }
 
 /* The complex-to-real transform of several axes destroys its input in most engines, and the

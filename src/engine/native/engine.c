@@ -264,73 +264,75 @@ static weft_status add_plane_and_back(const planning *p) {
     return weft_pass_group_create_plane_and_back(&planes, &t->dim[1], &t->dim[0], group, p->bytes);
 }
 
-/* Strides of an array of the last column: of the loops, and of the dimensions but the last. */
-static int64_t column_strides(const weft_transform *t, int64_t *loop, int64_t *dim) {
+/* Makes the array of the last column of a three-dimensional spectrum: one column for each index of
+ * the loops, and of the first dimension, one after the other. `column` gets its strides on the
+ * output side. */
+static weft_status create_column(const planning *p, weft_transform *column) {
+    const weft_transform *t = p->transform;
     int64_t numbers = 1;
-    for (int d = t->dims - 2; d >= 0; d--) {
-        dim[d] = numbers;
+    column->dim[2] = (weft_dimension){1, 1, 1};
+    for (int d = 1; d >= 0; d--) {
+        column->dim[d].out_stride = numbers;
         numbers *= t->dim[d].n;
     }
     for (int i = 0; i < t->loops; i++) {
-        loop[i] = numbers;
+        column->loop[i].out_stride = numbers;
         numbers *= t->loop[i].n;
     }
-    return numbers;
+    const int64_t element = weft_complex_bytes(p->kernels);
+    p->plan->last_column = t->dim[2].n / 2 * t->dim[2].in_stride * element;
+    p->plan->column = malloc((size_t)(numbers * element));
+    if (!p->plan->column)
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "native engine: no memory for a column");
+    *p->bytes += (size_t)(numbers * element);
+    return WEFT_SUCCESS;
 }
 
-/* The first dimension of the columns of the spectrum that `part` says, which is otherwise the whole
- * transform. */
-static weft_status add_columns(const planning *p, const weft_transform *part, group_array from,
+/* The first dimension of some columns of the spectrum. */
+static weft_status add_columns(const planning *p, const weft_transform *some, group_array from,
                                group_array to) {
     planning columns = *p;
-    columns.transform = part;
+    columns.transform = some;
     WEFT_TRY(add_axis(&columns, 0, false, false));
     p->plan->from[p->plan->groups - 1] = from;
     p->plan->to[p->plan->groups - 1] = to;
     return WEFT_SUCCESS;
 }
 
+/* The planes of the other two dimensions, in the output. */
+static weft_status add_planes_in_output(const planning *p, const weft_transform *planes,
+                                        const weft_transform *column) {
+    planning rest = *p;
+    rest.transform = planes;
+    WEFT_TRY(add_plane(&rest, 1, 2, false));
+    int64_t stride[WEFT_PASS_LOOPS]; /* in the order of set_loops */
+    for (int i = 0; i < column->loops; i++) stride[i] = column->loop[i].out_stride;
+    stride[column->loops] = column->dim[0].out_stride;
+    p->plan->from[p->plan->groups - 1] = OUTPUT;
+    weft_pass_group_take_column(&p->plan->group[p->plan->groups - 1], p->plan->column, stride);
+    return WEFT_SUCCESS;
+}
+
 /* Complex to real by way of the output (weft_native_goes_through_output): a row of n real numbers
- * there is one of n/2 complex ones, all columns but the last. */
+ * there is one of n/2 complex ones, which are all columns but the last. */
 static weft_status add_groups_through_output(const planning *p) {
     const weft_transform *t = p->transform;
-    weft_engine_plan *plan = p->plan;
-    const int last = t->dims - 1;
-    int64_t loop[WEFT_AXES + WEFT_MAX_RANK], dim[WEFT_MAX_RANK];
-    const size_t bytes = (size_t)(column_strides(t, loop, dim) * weft_complex_bytes(p->kernels));
-    plan->column = malloc(bytes);
-    if (!plan->column)
-        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "native engine: no memory for a column");
-    *p->bytes += bytes;
-    plan->last_column =
-        t->dim[last].n / 2 * t->dim[last].in_stride * weft_complex_bytes(p->kernels);
-
-    weft_transform planes = *t, most = *t; /* of the output as complex numbers; to it */
+    weft_transform planes = *t, most = *t; /* from the rows of the output, and to them */
     most.kind = WEFT_TRANSFORM_C2C;
     most.direction = WEFT_INVERSE;
     most.store.list = NULL;
     most.whole = 0;
-    most.dim[last] = (weft_dimension){t->dim[last].n / 2, t->dim[last].in_stride, 1};
-    planes.dim[last].in_stride = 1;
-    weft_transform one = most; /* the last column */
-    one.dim[last] = (weft_dimension){1, 1, 1};
-    for (int d = 0; d < last; d++) {
+    most.dim[2].n /= 2;
+    planes.dim[2].in_stride = 1;
+    for (int d = 0; d < 2; d++)
         most.dim[d].out_stride = planes.dim[d].in_stride = t->dim[d].out_stride / 2;
-        one.dim[d].out_stride = dim[d];
-    }
-    for (int i = 0; i < t->loops; i++) {
+    for (int i = 0; i < t->loops; i++)
         most.loop[i].out_stride = planes.loop[i].in_stride = t->loop[i].out_stride / 2;
-        one.loop[i].out_stride = loop[i];
-    }
+    weft_transform column = most;
+    WEFT_TRY(create_column(p, &column));
     WEFT_TRY(add_columns(p, &most, GIVEN, OUTPUT));
-    WEFT_TRY(add_columns(p, &one, LAST, COLUMN));
-    planning rest = *p;
-    rest.transform = &planes;
-    WEFT_TRY(add_plane(&rest, last - 1, last, false));
-    plan->from[plan->groups - 1] = OUTPUT;
-    loop[t->loops] = dim[0]; /* as set_loops orders the loops over planes */
-    weft_pass_group_take_column(&plan->group[plan->groups - 1], plan->column, loop);
-    return WEFT_SUCCESS;
+    WEFT_TRY(add_columns(p, &column, LAST, COLUMN));
+    return add_planes_in_output(p, &planes, &column);
 }
 
 /* Transforms all dimensions in their order, the two last of the arrays together where a plane of

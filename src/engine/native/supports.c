@@ -74,12 +74,16 @@ bool weft_native_plane_fits(const weft_transform *t) {
     return bytes <= weft_native_cache_share(t->threads) / 3;
 }
 
+/* Whether results are stored as they are, but for a factor. */
+static bool stores_plainly(const weft_transform *t) {
+    double factor;
+    return !t->store.list ||
+           (weft_native_only_scales(t, &factor) && weft_stored_is_box(&t->store.layout.stored));
+}
+
 bool weft_native_stays_in_cache(const weft_transform *t) {
     const weft_topology *cache = weft_topology_get();
-    double factor;
-    if (t->in_pieces.count > 0 || t->out_pieces.count > 0 || t->load.list ||
-        (t->store.list &&
-         (!weft_native_only_scales(t, &factor) || !weft_stored_is_box(&t->store.layout.stored))) ||
+    if (t->in_pieces.count > 0 || t->out_pieces.count > 0 || t->load.list || !stores_plainly(t) ||
         weft_native_useful_threads(t) > 1 ||
         (t->kind == WEFT_TRANSFORM_C2R && t->dims > 1 && !t->destroy_input))
         return false;
@@ -102,11 +106,8 @@ bool weft_native_stays_in_cache(const weft_transform *t) {
 }
 
 bool weft_native_goes_through_output(const weft_transform *t) {
-    double factor;
     if (t->kind != WEFT_TRANSFORM_C2R || t->dims != 3 || t->destroy_input || t->in_place ||
-        t->in_pieces.count > 0 || t->out_pieces.count > 0 || t->load.list ||
-        (t->store.list &&
-         (!weft_native_only_scales(t, &factor) || !weft_stored_is_box(&t->store.layout.stored))))
+        t->in_pieces.count > 0 || t->out_pieces.count > 0 || t->load.list || !stores_plainly(t))
         return false;
     int64_t bytes = (int64_t)(2 * weft_number_bytes(t->precision));
     bool pairs = t->dim[2].out_stride == 1 && t->dim[2].n % 2 == 0; /* of real numbers */
