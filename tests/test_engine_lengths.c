@@ -170,7 +170,7 @@ static void check_kind(const weft_engine_ops *engine, weft_transform_kind kind, 
             continue;
         }
         double share = check_against(engine, &t, ALIGNED, given, expected);
-        if (share <= 1) continue;
+        if (share <= share_of_engine(engine)) continue;
         char text[512];
         describe_transform(&t, text, sizeof text);
         fail_msg("%s: %s, %s: error is %.3f of what is allowed", engine->name, text,
