@@ -31,6 +31,7 @@ static void check_length(const weft_engine_ops *engine, int64_t n) {
                                 .dim = {{n, 1, 1}},
                                 .loops = 1,
                                 .loop = {{n < 512 ? NUMBERS_IN_BATCH / n : 1, n, n}},
+                                .whole = random_between(0, 1),
                                 .threads = 1};
             if (t.kind == WEFT_TRANSFORM_R2C) t.loop[0].out_stride = half;
             if (t.kind == WEFT_TRANSFORM_C2R) t.loop[0].in_stride = half;

@@ -128,7 +128,7 @@ static bool is_done_alone(const line_case *c, weft_precision precision, int64_t 
                                        .kind = c->kind,
                                        .dim = {n, 1, 1},
                                        .in_batch = true,
-                                       .alone = known};
+                                       .whole = known ? LINES * n : 0};
     return weft_native_takes_alone(&request);
 }
 
@@ -314,7 +314,7 @@ static void blocks_stored_past_the_caches_have_the_same_bits(void **state) {
                 .dim = {n, 1, 1},
                 .loops = 2,
                 .loop = {{lines, from, to}, {2, lines * from + 3, lines * to + 4}},
-                .alone = true};
+                .whole = 2 * lines * n};
             weft_native_pass pass;
             size_t bytes = 0;
             assert_int_equal(weft_native_pass_create(&request, &pass, &bytes), WEFT_SUCCESS);

@@ -130,6 +130,7 @@ static void every_number_of_lines_is_done(void **state) {
                                     .dim = {{.n = short_lengths[i]}},
                                     .loops = 2,
                                     .loop = {{.n = 1}, {.n = lines}},
+                                    .whole = random_between(0, 1),
                                     .threads = 1};
                 lay_lines(&t, false, variant / 6 % 2 ? SIDE_BY_SIDE : ONE_AFTER_THE_OTHER);
                 lay_lines(&t, true, variant / 12 ? SIDE_BY_SIDE : ONE_AFTER_THE_OTHER);

@@ -120,6 +120,7 @@ static weft_transform random_transform(void) {
                         .direction = random_between(0, 1) ? WEFT_FORWARD : WEFT_INVERSE,
                         .dims = (int)random_between(1, 3),
                         .loops = (int)random_between(0, 2),
+                        .whole = random_between(0, 1),
                         .threads = random_between(0, 4) ? 1 : (int)random_between(2, 3),
                         .destroy_input = true};
     const int64_t longest = t.dims == 1 ? (t.loops == 0 ? 3000 : 700) : t.dims == 2 ? 90 : 30;

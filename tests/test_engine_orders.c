@@ -69,6 +69,7 @@ static void all_memory_orders_give_the_transform(void **state) {
                                 .loops = 1,
                                 .loop = {{.n = shapes[s].lines}},
                                 .destroy_input = true,
+                                .whole = random_between(0, 1),
                                 .threads = 1};
             for (int d = 0; d < t.dims; d++) t.dim[d].n = shapes[s].n[d];
             check_orders(engine, t);
@@ -147,7 +148,8 @@ static void threads_do_not_change_the_bits(void **state) {
                                 .precision = variant / 3 % 2 ? WEFT_SINGLE : WEFT_DOUBLE,
                                 .dims = shapes[s].dims,
                                 .loops = 1,
-                                .loop = {{.n = shapes[s].lines}}};
+                                .loop = {{.n = shapes[s].lines}},
+                                .whole = random_between(0, 1)};
             int list[6], count = permutations(t.dims, list);
             for (int d = 0; d < t.dims; d++) t.dim[d].n = shapes[s].n[d];
             lay_out_both(&t, list[random_between(0, count - 1)], list[random_between(0, count - 1)],

@@ -320,7 +320,7 @@ static test_case random_case(void) {
     t->loops = (int)random_between(0, 2);
     t->in_batch = t->round_trip ? true : random_between(0, 1);
     t->destroy_input = random_between(0, 3) == 0;
-    t->whole = t->dims == 1 ? random_between(0, 1) : 0; /* lines may be done one by one, or not */
+    t->whole = random_between(0, 1); /* lines may be done one by one, or not */
     int64_t points = 1;
     for (int d = 0; d < t->dims; d++) {
         const int64_t most = t->dims == 1   ? (random_between(0, 3) ? 512 : LONGEST)

@@ -288,6 +288,7 @@ static void pieces_give_the_bits_of_one_array(void **state) {
                                 .dims = shapes[s].dims,
                                 .loops = 1,
                                 .loop = {{.n = shapes[s].lines}},
+                                .whole = random_between(0, 1),
                                 .threads = (int)random_between(1, 3)};
             for (int d = 0; d < t.dims; d++) t.dim[d].n = shapes[s].n[d];
             int order[3], at = 0;

@@ -23,6 +23,7 @@ static weft_transform random_transform(void) {
                         .direction = random_between(0, 1) ? WEFT_FORWARD : WEFT_INVERSE,
                         .dims = (int)random_between(1, 3),
                         .loops = (int)random_between(0, 3),
+                        .whole = random_between(0, 1),
                         .threads = random_between(0, 9) ? 1 : (int)random_between(2, 3),
                         .destroy_input = random_between(0, 1) == 1};
     const int64_t longest = t.dims == 1 ? 150 : t.dims == 2 ? 20 : 9;

@@ -91,8 +91,9 @@ typedef struct weft_transform {
     bool round_trip;
     bool in_batch; /* other lines, of other ranks perhaps, must get the bits that these get, so they
                       must not be done as the only line there is */
-    int64_t whole; /* of a plan that transforms one axis: elements of the array that all ranks and
-                      parts have together, complex where either side is; else 0 */
+    int64_t whole; /* points of the array that all ranks and parts have together, real ones of a
+                      real transform; 0: not known, or other transforms must get the bits that these
+                      get whose lines lie otherwise in memory */
     int part_loop; /* the loop whose first index `begin_at` sets; 0 where there are no loops */
     weft_scratch *scratch; /* shared with transforms that never run at the same time; NULL: none.
                               Not owned; must outlive the engine's plan */

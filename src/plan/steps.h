@@ -58,9 +58,7 @@ weft_view weft_end_view(const weft_schedule_request *request, const weft_end *e)
 int64_t weft_view_reach(const weft_view *view);
 /* A step of a kind, without buffers yet. */
 weft_step *weft_schedule_add_step(weft_schedule *schedule, weft_step_kind kind);
-/* weft_transform.whole of an array that has the extents of `from` and gets those of `to`. */
-int64_t weft_schedule_whole(const weft_schedule_request *request, const weft_distribution *from,
-                            const weft_distribution *to);
+int64_t weft_schedule_whole(const weft_schedule_request *request); /* weft_transform.whole */
 /* One transform over `axes` (first transformed first; all Fourier or all real to real) of data that
  * lies as `from` and is stored as `to`, whether the engine has it or not. */
 void weft_schedule_add_transform(const weft_schedule_request *request, weft_schedule *schedule,

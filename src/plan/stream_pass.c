@@ -232,8 +232,7 @@ weft_status weft_stream_add_pass(weft_stream_state *s, int count, weft_streamed_
         add_there_and_back(s, count, &spectrum, &from, &to, &tile_turned);
     add_conversion(s, false, after);
     WEFT_TRY(fuse(s, pass));
-    complete_transforms(s, pass, &tile_before, has_others(s, count),
-                        weft_schedule_whole(request, &s->now, &s->after));
+    complete_transforms(s, pass, &tile_before, has_others(s, count), weft_schedule_whole(request));
     pass->last = s->schedule->steps;
     add_copy(s, WEFT_DEVICE_TO_HOST, whole_after, after,
              weft_end_element_bytes(precision_at(s, s->stores), after->real));

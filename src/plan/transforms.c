@@ -62,14 +62,23 @@ static void halve_strides(weft_transform *t) {
     t->out_elements *= 2;
 }
 
-int64_t weft_schedule_whole(const weft_schedule_request *request, const weft_distribution *from,
-                            const weft_distribution *to) {
+/* Whether lines along the last axis are contiguous in all arrays of the chain. Where they are not,
+ * exchange methods differ in how transforms find them. */
+static bool keeps_lines(const weft_chain *chain) {
+    const int last = chain->axes - 1;
+    for (int s = 0; s < chain->segments; s++)
+        for (int i = 0; i < 4; i++)
+            if (chain->segment[s].order[i / 2][i % 2][last] != last - 1) return false;
+    return true;
+}
+
+int64_t weft_schedule_whole(const weft_schedule_request *request) {
     const weft_chain *chain = request->chain;
     int transforms = 0;
     for (int s = 0; s < chain->segments; s++) transforms += chain->segment[s].transforms;
     int64_t elements = 1;
-    for (int a = 0; a < from->axes; a++) elements *= from->n[a] < to->n[a] ? from->n[a] : to->n[a];
-    return transforms == 1 ? elements : 0;
+    for (int a = 0; a < chain->axes; a++) elements *= chain->n[a];
+    return transforms == 1 || keeps_lines(chain) ? elements : 0;
 }
 
 void weft_schedule_add_transform(const weft_schedule_request *request, weft_schedule *schedule,
@@ -94,7 +103,7 @@ void weft_schedule_add_transform(const weft_schedule_request *request, weft_sche
                           .in_elements = weft_view_reach(&in_view),
                           .out_elements = weft_view_reach(&out_view)};
     bool transformed[WEFT_AXES] = {false}, same = true;
-    t->whole = weft_schedule_whole(request, from->distribution, to->distribution);
+    t->whole = weft_schedule_whole(request);
     for (int i = 0; i < count; i++) {
         int a = axes[count - 1 - i];
         int64_t n = in.n[a] > out.n[a] ? in.n[a] : out.n[a]; /* the real side is the longer one */

@@ -82,17 +82,12 @@ static weft_dimension between(weft_dimension d, bool from_output, bool to_input)
                             to_input ? d.in_stride : d.out_stride};
 }
 
-/* Whether lines of n points of a batch may be transformed alone: where they are all that is
- * transformed, and stay in the caches, would be convolutions in a tile, or are short, which tiles
- * take from memory a few bytes at a time. Tiles fetch what they load beforehand, by which other
- * lines in memory gain more. As measured on a Xeon, with AVX-512 and with AVX2. */
-static bool may_be_alone(const planning *p, int64_t n) {
-    enum { SHORT = 1024 };
-    const int64_t number = weft_complex_bytes(p->kernels);
-    const int64_t bytes = p->transform->whole * number;
-    const int64_t line = (p->transform->kind == WEFT_TRANSFORM_C2C ? n : n / 2) * number;
-    return bytes > 0 &&
-           (bytes <= 4 * (int64_t)weft_topology_get()->l2 || !weft_is_smooth(n) || line <= SHORT);
+/* `whole` of a pass along one dimension. In the cache a plane's lines may lie otherwise than in the
+ * arrays, so the arrays tell which may be transformed alone: contiguous ones of the last dimension. */
+static int64_t whole_of(const planning *p, int d) {
+    const weft_dimension *dim = &p->transform->dim[d];
+    const bool contiguous = dim->in_stride == 1 && dim->out_stride == 1;
+    return d == p->transform->dims - 1 && contiguous ? p->transform->whole : 0;
 }
 
 /* Lines on interleaved numbers have the bits of tiles, so that it does not matter what the array is
@@ -207,7 +202,7 @@ static weft_status add_axis(const planning *p, int d, bool from_output, bool to_
                                                                               : WEFT_INVERSE,
                                  .dim = between(t->dim[d], from_output, to_input),
                                  .in_batch = t->in_batch,
-                                 .alone = may_be_alone(p, t->dim[d].n),
+                                 .whole = whole_of(p, d),
                                  .cached =
                                      (p->tuning & WEFT_NATIVE_INTERLEAVED) && stays_in_caches(p),
                                  .ahead = !stays_in_caches(p),
@@ -236,6 +231,7 @@ static weft_status add_plane(const planning *p, int first, int second, bool from
     weft_pass_request planes = {.kernels = p->kernels,
                                 .kind = t->kind,
                                 .direction = t->direction,
+                                .whole = whole_of(p, t->dims - 1),
                                 .in_stored = from_output ? 0 : weft_native_stored(t, false),
                                 .out_stored = weft_native_stored(t, true)};
     ends e;
@@ -254,6 +250,7 @@ static weft_status add_plane_and_back(const planning *p) {
     const weft_transform *t = p->transform;
     weft_pass_request planes = {.kernels = p->kernels,
                                 .kind = t->kind,
+                                .whole = whole_of(p, t->dims - 1),
                                 .in_stored = weft_native_stored(t, false),
                                 .out_stored = weft_native_stored(t, true)};
     ends e;
@@ -321,7 +318,6 @@ static weft_status add_groups_through_output(const planning *p) {
     most.kind = WEFT_TRANSFORM_C2C;
     most.direction = WEFT_INVERSE;
     most.store.list = NULL;
-    most.whole = 0;
     most.dim[2].n /= 2;
     planes.dim[2].in_stride = 1;
     for (int d = 0; d < 2; d++)

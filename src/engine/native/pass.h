@@ -69,12 +69,13 @@ typedef struct weft_pass_request {
                                       one; 0: all. Pieces hold no others */
     /* Of a round trip, one piece: the strides of the loops in the box of its operators. */
     weft_native_pieces spectrum;
-    bool in_batch; /* as in weft_transform */
-    bool alone;    /* complex lines of a batch are transformed alone where that is faster */
-    bool cached;   /* both sides stay in the caches: lines are transformed on interleaved numbers,
-                      with the bits of tiles, where that is faster */
-    bool ahead;    /* the input lies beyond the second-level cache: it is fetched beforehand */
-    size_t cache;  /* bytes of the last-level cache for each thread; sizes blocks by it */
+    bool in_batch; /* this and `whole` as in weft_transform: of equal lines, all are transformed
+                      alone, or none */
+    int64_t whole;
+    bool cached;  /* both sides stay in the caches: lines are transformed on interleaved numbers,
+                     with the bits of tiles, where that is faster */
+    bool ahead;   /* the input lies beyond the second-level cache: it is fetched beforehand */
+    size_t cache; /* bytes of the last-level cache for each thread; sizes blocks by it */
 } weft_pass_request;
 
 typedef struct weft_native_pass weft_native_pass;

@@ -39,8 +39,10 @@ size_t weft_pass_group_plane_bytes(const weft_kernels *kernels, weft_transform_k
 static void choose_passes(const weft_pass_request *planes, const weft_dimension *first,
                           const weft_dimension *second, const plane *p, bool second_contiguous,
                           weft_pass_request *one, weft_pass_request *two) {
-    *one =
-        (weft_pass_request){.kernels = planes->kernels, .direction = planes->direction, .loops = 1};
+    *one = (weft_pass_request){.kernels = planes->kernels,
+                               .direction = planes->direction,
+                               .loops = 1,
+                               .whole = planes->whole};
     *two = *one;
     one->kind = planes->kind == WEFT_TRANSFORM_R2C ? WEFT_TRANSFORM_R2C : WEFT_TRANSFORM_C2C;
     two->kind = planes->kind == WEFT_TRANSFORM_C2R ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_C2C;
@@ -149,6 +151,7 @@ weft_status weft_pass_group_create_plane_and_back(const weft_pass_request *plane
          .direction = WEFT_FORWARD,
          .dim = {first->n, first->in_stride, 1},
          .loops = 1,
+         .whole = planes->whole,
          .loop = {{second->n, second->in_stride, p.stride}},
          .in_stored = planes->in_stored},
         {.kernels = kernels,
@@ -163,6 +166,7 @@ weft_status weft_pass_group_create_plane_and_back(const weft_pass_request *plane
          .direction = WEFT_INVERSE,
          .dim = {first->n, 1, first->out_stride},
          .loops = 1,
+         .whole = planes->whole,
          .loop = {{second->n, p.stride, second->out_stride}},
          .out_stored = planes->out_stored}};
     memset(group, 0, sizeof *group);
