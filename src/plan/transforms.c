@@ -72,13 +72,14 @@ static bool keeps_lines(const weft_chain *chain) {
     return true;
 }
 
+/* Real lines of several axes are left out: there and back, tiles are as fast for them. */
 int64_t weft_schedule_whole(const weft_schedule_request *request) {
     const weft_chain *chain = request->chain;
     int transforms = 0;
     for (int s = 0; s < chain->segments; s++) transforms += chain->segment[s].transforms;
     int64_t elements = 1;
     for (int a = 0; a < chain->axes; a++) elements *= chain->n[a];
-    return transforms == 1 || keeps_lines(chain) ? elements : 0;
+    return transforms == 1 || (!chain->real && keeps_lines(chain)) ? elements : 0;
 }
 
 void weft_schedule_add_transform(const weft_schedule_request *request, weft_schedule *schedule,
