@@ -83,7 +83,8 @@ static weft_dimension between(weft_dimension d, bool from_output, bool to_input)
 }
 
 /* `whole` of a pass along one dimension. In the cache a plane's lines may lie otherwise than in the
- * arrays, so the arrays tell which may be transformed alone: contiguous ones of the last dimension. */
+ * arrays, so the arrays tell which may be transformed alone: contiguous ones of the last dimension.
+ */
 static int64_t whole_of(const planning *p, int d) {
     const weft_dimension *dim = &p->transform->dim[d];
     const bool contiguous = dim->in_stride == 1 && dim->out_stride == 1;
