@@ -31,18 +31,23 @@ static void *function_of(const char *path, const char *name) {
     return handle ? dlsym(handle, name) : NULL;
 }
 
-/* OpenMP's threads are GNU's, as weft's are; by itself it would look for Intel's. MKL makes its
- * functions, among them FFTW's, visible to all that is opened later: so FFTW comes first, and
- * FFTW-MPI, where there is one, is bound to it. */
+/* OpenMP's threads are GNU's, as weft's are; by itself it would look for Intel's. It takes as many
+ * as it is given; by itself ("dynamic") it would take one where it finds MPI in the process. MKL
+ * makes its functions, among them FFTW's, visible to all that is opened later: so FFTW comes first,
+ * and FFTW-MPI, where there is one, is bound to it. */
 static void prepare_mkl(const char *path) {
     weft_fftw_open(WEFT_DOUBLE);
     weft_fftw_open(WEFT_SINGLE);
     dlopen("libfftw3_mpi.so.3", RTLD_NOW | RTLD_LOCAL);
     dlopen("libfftw3f_mpi.so.3", RTLD_NOW | RTLD_LOCAL);
     int (*set_threading_layer)(int);
-    void *address = function_of(path, "MKL_Set_Threading_Layer");
-    memcpy(&set_threading_layer, &address, sizeof address);
-    if (address) set_threading_layer(MKL_THREADING_GNU);
+    void (*set_dynamic)(int);
+    void *layer = function_of(path, "MKL_Set_Threading_Layer"),
+         *dynamic = function_of(path, "MKL_Set_Dynamic");
+    memcpy(&set_threading_layer, &layer, sizeof layer);
+    memcpy(&set_dynamic, &dynamic, sizeof dynamic);
+    if (layer) set_threading_layer(MKL_THREADING_GNU);
+    if (dynamic) set_dynamic(0);
 }
 
 void mkl_version_of(const char *text, char *version, size_t bytes) {
