@@ -5,7 +5,8 @@
  *     bench_peers PRECISION KIND THREADS SHAPES NAME=FILE...
  *     bench_peers double c2c 1 16..65536,100,64x64,1024*100 fftw=libfftw3.so.3 mkl=libmkl_rt.so
  *
- * KIND is c2c (forward), r2c or c2r. SHAPES are separated by commas: a length, powers of two from
+ * KIND is c2c (forward), r2c, c2r, or a type of cosine or sine transforms along all axes, dct1 to
+ * dst4, which MKL has not. SHAPES are separated by commas: a length, powers of two from
  * one to another, `lines` (a list of 97 lengths that are no powers of two), sizes of several axes,
  * or one of these with a batch of as many arrays behind the asterisk. Transforms are out of place,
  * arrays contiguous, peers plan with FFTW_MEASURE. The subjects take turns; of many short runs, the
@@ -32,7 +33,19 @@ enum {
 
 static const double seconds_of_a_run = 30e-6, seconds_of_a_subject = 0.5;
 
-typedef enum kind { C2C, R2C, C2R } kind;
+typedef enum kind { C2C, R2C, C2R, R2R } kind;
+
+/* A type of cosine or sine transforms, and what FFTW calls it: fftw_r2r_kind. */
+typedef struct real_type {
+    const char *name;
+    weft_axis type;
+    int kind;
+} real_type;
+
+static const real_type real_types[] = {{"dct1", WEFT_DCT1, 3}, {"dct2", WEFT_DCT2, 5},
+                                       {"dct3", WEFT_DCT3, 4}, {"dct4", WEFT_DCT4, 6},
+                                       {"dst1", WEFT_DST1, 7}, {"dst2", WEFT_DST2, 9},
+                                       {"dst3", WEFT_DST3, 8}, {"dst4", WEFT_DST4, 10}};
 
 /* fftw_iodim64 */
 typedef struct axis {
@@ -43,11 +56,14 @@ typedef void *(*plan_c2c)(int rank, const axis *dims, int loops, const axis *loo
                           void *out, int sign, unsigned flags);
 typedef void *(*plan_real)(int rank, const axis *dims, int loops, const axis *loop, void *in,
                            void *out, unsigned flags);
+typedef void *(*plan_r2r)(int rank, const axis *dims, int loops, const axis *loop, void *in,
+                          void *out, const int *kinds, unsigned flags);
 
 typedef struct peer {
     const char *name;
     plan_c2c c2c;
     plan_real r2c, c2r;
+    plan_r2r r2r;
     void (*run)(void *plan);
     void (*destroy)(void *plan);
     void *plan;
@@ -62,6 +78,7 @@ typedef struct subjects {
     weft_context ctx;
     weft_precision precision;
     kind kind;
+    real_type type; /* R2R */
     int threads, peers;
     peer peer[MOST_PEERS];
     weft_plan plan;
@@ -104,6 +121,7 @@ static void open_peer(char *argument, const char *prefix, int threads, peer *p) 
     find(library, prefix, "plan_guru64_dft", &p->c2c);
     find(library, prefix, "plan_guru64_dft_r2c", &p->r2c);
     find(library, prefix, "plan_guru64_dft_c2r", &p->c2r);
+    find(library, prefix, "plan_guru64_r2r", &p->r2r);
     find(library, prefix, "execute", &p->run);
     find(library, prefix, "destroy_plan", &p->destroy);
     if (threads < 2) return;
@@ -115,9 +133,9 @@ static void open_peer(char *argument, const char *prefix, int threads, peer *p) 
     plan_with_nthreads(threads);
 }
 
-/* Numbers of one array on the side of the transform that is complex. */
+/* Numbers of one array on the side of the transform that is complex, or of a real-to-real one. */
 static int64_t spectrum_points(const transform *t, kind k) {
-    int64_t points = k == C2C ? t->n[t->rank - 1] : t->n[t->rank - 1] / 2 + 1;
+    int64_t points = k == C2C || k == R2R ? t->n[t->rank - 1] : t->n[t->rank - 1] / 2 + 1;
     for (int a = 0; a + 1 < t->rank; a++) points *= t->n[a];
     return points;
 }
@@ -140,9 +158,11 @@ static void plan_peer(const subjects *s, const transform *t, peer *p) {
     }
     loop = (axis){t->batch, in, out};
     const int loops = t->batch > 1;
-    p->plan = s->kind == C2C ? p->c2c(t->rank, dims, loops, &loop, s->in, s->out, -1, MEASURE)
-                             : (s->kind == R2C ? p->r2c : p->c2r)(t->rank, dims, loops, &loop,
-                                                                  s->in, s->out, MEASURE);
+    const int kinds[MOST_AXES] = {s->type.kind, s->type.kind, s->type.kind};
+    p->plan = s->kind == C2C   ? p->c2c(t->rank, dims, loops, &loop, s->in, s->out, -1, MEASURE)
+              : s->kind == R2R ? p->r2r(t->rank, dims, loops, &loop, s->in, s->out, kinds, MEASURE)
+                               : (s->kind == R2C ? p->r2c : p->c2r)(t->rank, dims, loops, &loop,
+                                                                    s->in, s->out, MEASURE);
     if (!p->plan) stop("no plan by", p->name);
 }
 
@@ -181,12 +201,17 @@ static void take_turns(const subjects *s, double *least) {
 
 static void measure(subjects *s, const transform *t) {
     weft_problem problem = {.rank = t->rank,
-                            .kind = s->kind == C2C ? WEFT_C2C : WEFT_R2C,
+                            .kind = s->kind == C2C   ? WEFT_C2C
+                                    : s->kind == R2R ? WEFT_R2R
+                                                     : WEFT_R2C,
                             .precision = s->precision,
                             .batch = t->batch};
     const weft_options options = {
         .engine = WEFT_ENGINE_NATIVE, .device = WEFT_HOST, .threads = s->threads};
-    for (int a = 0; a < t->rank; a++) problem.n[a] = t->n[a];
+    for (int a = 0; a < t->rank; a++) {
+        problem.n[a] = t->n[a];
+        problem.axis[a] = s->type.type; /* 0 but for R2R */
+    }
     if (weft_plan_create(s->ctx, &problem, &options, &s->plan) != WEFT_SUCCESS)
         stop("weft:", weft_last_error(s->ctx));
     const size_t side = (size_t)(2 * spectrum_points(t, s->kind) * t->batch) * sizeof(double);
@@ -240,6 +265,23 @@ static void measure_shape(subjects *s, char *text) {
     measure(s, &t);
 }
 
+/* Returns false where there is no such kind. */
+static bool choose_kind(const char *name, subjects *s) {
+    static const char *const fourier[] = {"c2c", "r2c", "c2r"};
+    for (int k = C2C; k <= C2R; k++)
+        if (strcmp(name, fourier[k]) == 0) {
+            s->kind = (kind)k;
+            return true;
+        }
+    for (size_t i = 0; i < sizeof real_types / sizeof real_types[0]; i++)
+        if (strcmp(name, real_types[i].name) == 0) {
+            s->kind = R2R;
+            s->type = real_types[i];
+            return true;
+        }
+    return false;
+}
+
 static void measure_shapes(subjects *s, const char *text) {
     char shape[64];
     while (*text) {
@@ -254,11 +296,9 @@ int main(int argc, char **argv) {
     if (argc < 5 || argc > 5 + MOST_PEERS) return 2;
     const bool single = strcmp(argv[1], "single") == 0;
     subjects s = {.precision = single ? WEFT_SINGLE : WEFT_DOUBLE,
-                  .kind = strcmp(argv[2], "c2c") == 0   ? C2C
-                          : strcmp(argv[2], "r2c") == 0 ? R2C
-                                                        : C2R,
                   .threads = atoi(argv[3]),
                   .peers = argc - 5};
+    if (!choose_kind(argv[2], &s)) stop("not a kind:", argv[2]);
     printf("shape,batch,weft ns");
     for (int i = 0; i < s.peers; i++) {
         open_peer(argv[5 + i], single ? "fftwf" : "fftw", s.threads, &s.peer[i]);
