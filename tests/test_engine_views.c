@@ -4,6 +4,8 @@
 
 #include "support/topology.h"
 
+#include <sys/mman.h>
+
 static void random_layout(weft_transform *t, bool output) {
     int order[WEFT_AXES + WEFT_MAX_RANK];
     int64_t gap[WEFT_AXES + WEFT_MAX_RANK];
@@ -144,6 +146,100 @@ static void cubes_keep_their_input_without_a_copy_of_it(void **state) {
     }
 }
 
+enum { FAR_POINTS = 9, FAR_LINES = 5 };
+
+/* Element j of line l of one side. */
+static int64_t place_in(const weft_transform *t, bool output, int64_t j, int64_t l) {
+    const weft_dimension *dim = &t->dim[0], *loop = &t->loop[0];
+    return output ? j * dim->out_stride + l * loop->out_stride
+                  : j * dim->in_stride + l * loop->in_stride;
+}
+
+/* Points of a line on one side, and elements from the first to the last of its lines. */
+static int64_t points_on(const weft_transform *t, bool output) {
+    const bool real = weft_transform_is_real(t, output);
+    return t->kind == WEFT_TRANSFORM_C2C || real ? t->dim[0].n : t->dim[0].n / 2 + 1;
+}
+
+static int64_t reach_of(const weft_transform *t, bool output) {
+    return place_in(t, output, points_on(t, output) - 1, FAR_LINES - 1) + 1;
+}
+
+/* Lays points up to a tebibyte apart, or lines. */
+static void lay_far(weft_transform *t, bool output) {
+    const int64_t most = ((int64_t)1 << 40) / (int64_t)weft_transform_element_bytes(t, output);
+    const int64_t far = most - random_between(0, most / 2), close = random_between(1, 3);
+    const bool points = random_between(0, 1);
+    const int64_t dim = points ? far : close, loop = points ? close : far;
+    *(output ? &t->dim[0].out_stride : &t->dim[0].in_stride) = dim;
+    *(output ? &t->loop[0].out_stride : &t->loop[0].in_stride) =
+        points ? loop : loop + FAR_POINTS * close;
+}
+
+/* Copies all elements from an array that lies as one transform says to one as another one says. */
+static void copy_lines(const weft_transform *a, const char *from, const weft_transform *b, char *to,
+                       bool output) {
+    const int64_t bytes = (int64_t)weft_transform_element_bytes(a, output);
+    for (int64_t l = 0; l < FAR_LINES; l++)
+        for (int64_t j = 0; j < points_on(a, output); j++)
+            memcpy(to + place_in(b, output, j, l) * bytes, from + place_in(a, output, j, l) * bytes,
+                   (size_t)bytes);
+}
+
+/* In memory of which only what is written is there. Both orders have the same results up to
+ * rounding. */
+static void points_and_lines_up_to_a_tebibyte_apart_are_transformed(void **state) {
+    enum { NUMBERS = 2 * FAR_POINTS * FAR_LINES };
+    const weft_engine_ops *engine = engine_of(state);
+    if (!device_of(engine)->host_addressable) skip(); /* no device has so much memory */
+    if (engine->id == WEFT_ENGINE_FFTW) skip();       /* plans on arrays of its own */
+    if (getenv("WEFT_TEST_EMULATED")) skip();         /* an emulator counts each page */
+    for (int variant = 0; variant < 60; variant++) {
+        weft_transform t = {.kind = (weft_transform_kind)(variant % 3),
+                            .precision = variant / 3 % 2 ? WEFT_SINGLE : WEFT_DOUBLE,
+                            .destroy_input = true,
+                            .dims = 1,
+                            .dim = {{random_between(2, FAR_POINTS), 1, 1}},
+                            .loops = 1,
+                            .loop = {{FAR_LINES, FAR_POINTS, FAR_POINTS}},
+                            .threads = 1 + variant / 6 % 2};
+        const bool single = t.precision == WEFT_SINGLE;
+        double given[NUMBERS], near[NUMBERS] = {0}, found[NUMBERS] = {0};
+        for (int i = 0; i < NUMBERS; i++)
+            if (single)
+                ((float *)(void *)given)[i] = (float)random_number();
+            else
+                given[i] = random_number();
+        weft_transform far = t;
+        char *array[2];
+        size_t bytes[2];
+        for (int output = 0; output < 2; output++) {
+            lay_far(&far, output);
+            bytes[output] =
+                (size_t)reach_of(&far, output) * weft_transform_element_bytes(&t, output);
+            array[output] = mmap(NULL, bytes[output], PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+            assert_ptr_not_equal(array[output], MAP_FAILED);
+        }
+        t.in_elements = t.out_elements = FAR_LINES * FAR_POINTS;
+        far.in_elements = reach_of(&far, false);
+        far.out_elements = reach_of(&far, true);
+        copy_lines(&t, (char *)given, &far, array[0], false);
+        run_transform(engine, &far, array[0], array[1]);
+        copy_lines(&far, array[1], &t, (char *)found, true);
+        run_transform(engine, &t, given, near);
+        for (int i = 0; i < NUMBERS; i++) {
+            const double off =
+                single ? (double)(((float *)(void *)near)[i] - ((float *)(void *)found)[i])
+                       : near[i] - found[i];
+            if (!(fabs(off) < (single ? 1e-5 : 1e-13)))
+                fail_msg("variant %d, %lld points: number %d is off by %g", variant,
+                         (long long)t.dim[0].n, i, off);
+        }
+        for (int output = 0; output < 2; output++) munmap(array[output], bytes[output]);
+    }
+}
+
 static void measured_plans_are_as_right(void **state) {
     const weft_engine_ops *engine = engine_of(state);
     for (int effort = WEFT_MEASURE; effort <= WEFT_PATIENT; effort++) {
@@ -195,6 +291,7 @@ static void engines_are_found_by_id_and_the_default_is_one_that_works(void **sta
     TEST(ops, named_views_are_transformed_exactly_there),                                          \
         TEST(ops, random_views_are_transformed_exactly_there),                                     \
         TEST(ops, cubes_keep_their_input_without_a_copy_of_it),                                    \
+        TEST(ops, points_and_lines_up_to_a_tebibyte_apart_are_transformed),                        \
         TEST(ops, measured_plans_are_as_right),                                                    \
         TEST(ops, a_device_that_cannot_run_host_code_is_refused),                                  \
         TEST(ops, half_precision_and_real_data_in_place_are_refused),                              \
