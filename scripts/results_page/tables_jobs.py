@@ -191,10 +191,10 @@ def cores_job() -> str:
 
 def profiles() -> str:
     """For each case of profiles.csv the functions that take most of its time, with their percentages."""
-    cases: dict[tuple[str, str], list[str]] = {}
+    cases: dict[tuple[str, str, str], list[str]] = {}
     for row in rows("profiles.csv"):
-        case = (f"{row['precision']} {row['kind']}", row["shape"])
+        case = (f"{row['precision']} {row['kind']}", row["threads"], row["shape"])
         if len(cases.setdefault(case, [])) < 6:
             cases[case].append(f"`{row['function']}` {float(row['percent']):.0f}")
-    table = [[kind, shape, ", ".join(found)] for (kind, shape), found in cases.items()]
-    return markdown("|shape and batch|functions, percent", table)
+    table = [[*case, ", ".join(found)] for case, found in cases.items()]
+    return markdown("|threads:|shape and batch|functions, percent", table)
