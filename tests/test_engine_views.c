@@ -155,12 +155,13 @@ static int64_t place_in(const weft_transform *t, bool output, int64_t j, int64_t
                   : j * dim->in_stride + l * loop->in_stride;
 }
 
-/* Points of a line on one side, and elements from the first to the last of its lines. */
+/* Points of a line on one side. */
 static int64_t points_on(const weft_transform *t, bool output) {
     const bool real = weft_transform_is_real(t, output);
     return t->kind == WEFT_TRANSFORM_C2C || real ? t->dim[0].n : t->dim[0].n / 2 + 1;
 }
 
+/* Elements from the first point of the first line to the last one of the last. */
 static int64_t reach_of(const weft_transform *t, bool output) {
     return place_in(t, output, points_on(t, output) - 1, FAR_LINES - 1) + 1;
 }

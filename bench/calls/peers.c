@@ -6,67 +6,31 @@
  *     bench_peers double c2c 1 16..65536,100,64x64,1024*100 fftw=libfftw3.so.3 mkl=libmkl_rt.so
  *
  * KIND is c2c (forward), r2c, c2r, or a type of cosine or sine transforms along all axes, dct1 to
- * dst4, which MKL has not. SHAPES are separated by commas: a length, powers of two from
+ * dst4, which MKL and ducc0 have not. SHAPES are separated by commas: a length, powers of two from
  * one to another, `lines` (a list of 97 lengths that are no powers of two), sizes of several axes,
  * or one of these with a batch of as many arrays behind the asterisk. Transforms are out of place,
  * arrays contiguous, peers plan with FFTW_MEASURE. The subjects take turns; of many short runs, the
  * least counts. Writes one row of CSV for each shape: its last column is the time of the fastest
  * peer over that of weft.
  */
-#include <weft/weft.h>
+#include "engine/fftw/library.h"
+#include "names.h"
 
-#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum {
-    MOST_PEERS = 4,
-    MOST_AXES = 3,
-    ROUNDS = 60,
-    LEAST_ROUNDS = 8,
-    PATIENT_RUNS = 3,
-    MEASURE = 0 /* FFTW_MEASURE */
-};
+enum { MOST_PEERS = 4, MOST_AXES = 3, ROUNDS = 60, LEAST_ROUNDS = 8, PATIENT_RUNS = 3 };
 
 static const double seconds_of_a_run = 30e-6, seconds_of_a_subject = 0.5;
 
-typedef enum kind { C2C, R2C, C2R, R2R } kind;
-
-/* A type of cosine or sine transforms, and what FFTW calls it: fftw_r2r_kind. */
-typedef struct real_type {
-    const char *name;
-    weft_axis type;
-    int kind;
-} real_type;
-
-static const real_type real_types[] = {{"dct1", WEFT_DCT1, 3}, {"dct2", WEFT_DCT2, 5},
-                                       {"dct3", WEFT_DCT3, 4}, {"dct4", WEFT_DCT4, 6},
-                                       {"dst1", WEFT_DST1, 7}, {"dst2", WEFT_DST2, 9},
-                                       {"dst3", WEFT_DST3, 8}, {"dst4", WEFT_DST4, 10}};
-
-/* fftw_iodim64 */
-typedef struct axis {
-    ptrdiff_t n, in_stride, out_stride;
-} axis;
-
-typedef void *(*plan_c2c)(int rank, const axis *dims, int loops, const axis *loop, void *in,
-                          void *out, int sign, unsigned flags);
-typedef void *(*plan_real)(int rank, const axis *dims, int loops, const axis *loop, void *in,
-                           void *out, unsigned flags);
-typedef void *(*plan_r2r)(int rank, const axis *dims, int loops, const axis *loop, void *in,
-                          void *out, const int *kinds, unsigned flags);
-
 typedef struct peer {
     const char *name;
-    plan_c2c c2c;
-    plan_real r2c, c2r;
-    plan_r2r r2r;
-    void (*run)(void *plan);
-    void (*destroy)(void *plan);
-    void *plan;
+    weft_fftw_library library;
+    weft_fftw_execute run;
+    weft_fftw_plan plan;
 } peer;
 
 /* What is measured. */
@@ -77,8 +41,9 @@ typedef struct transform {
 typedef struct subjects {
     weft_context ctx;
     weft_precision precision;
-    kind kind;
-    real_type type; /* R2R */
+    weft_kind kind;
+    weft_direction direction;
+    weft_axis axis; /* along all axes of WEFT_R2R, else 0 */
     int threads, peers;
     peer peer[MOST_PEERS];
     weft_plan plan;
@@ -103,41 +68,25 @@ static void stop(const char *what, const char *which) {
     exit(1);
 }
 
-static void find(void *library, const char *prefix, const char *name, void *function) {
-    char whole[64];
-    snprintf(whole, sizeof whole, "%s_%s", prefix, name);
-    void *found = dlsym(library, whole);
-    if (!found) stop("no", whole);
-    memcpy(function, &found, sizeof found);
-}
-
-static void open_peer(char *argument, const char *prefix, int threads, peer *p) {
-    char *file = strchr(argument, '=');
+static void open_peer(char *argument, bool single, int threads, peer *p) {
+    char *file = strchr(argument, '='), reason[WEFT_LIBRARY_REASON_BYTES];
     if (!file) stop("NAME=FILE instead of", argument);
     *file++ = '\0';
     p->name = argument;
-    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-    if (!library) stop("", dlerror());
-    find(library, prefix, "plan_guru64_dft", &p->c2c);
-    find(library, prefix, "plan_guru64_dft_r2c", &p->r2c);
-    find(library, prefix, "plan_guru64_dft_c2r", &p->c2r);
-    find(library, prefix, "plan_guru64_r2r", &p->r2r);
-    find(library, prefix, "execute", &p->run);
-    find(library, prefix, "destroy_plan", &p->destroy);
+    const weft_fftw_files files = {.file = file, .prefix = single ? "fftwf" : "fftw"};
+    if (!weft_fftw_load(&files, &p->library, reason)) stop("", reason);
     if (threads < 2) return;
-    int (*init_threads)(void);
-    void (*plan_with_nthreads)(int);
-    find(library, prefix, "init_threads", &init_threads);
-    find(library, prefix, "plan_with_nthreads", &plan_with_nthreads);
-    init_threads();
-    plan_with_nthreads(threads);
+    if (!p->library.threads) stop("no threads in", file);
+    p->library.plan_with_nthreads(threads);
 }
 
-/* Numbers of one array on the side of the transform that is complex, or of a real-to-real one. */
-static int64_t spectrum_points(const transform *t, kind k) {
-    int64_t points = k == C2C || k == R2R ? t->n[t->rank - 1] : t->n[t->rank - 1] / 2 + 1;
-    for (int a = 0; a + 1 < t->rank; a++) points *= t->n[a];
-    return points;
+/* Real numbers of one array on the larger side of the transform. */
+static int64_t numbers_of(const subjects *s, const transform *t) {
+    int64_t numbers = s->kind == WEFT_R2C   ? 2 * (t->n[t->rank - 1] / 2 + 1)
+                      : s->kind == WEFT_R2R ? t->n[t->rank - 1]
+                                            : 2 * t->n[t->rank - 1];
+    for (int a = 0; a + 1 < t->rank; a++) numbers *= t->n[a];
+    return numbers;
 }
 
 static int64_t all_points(const transform *t) {
@@ -147,22 +96,34 @@ static int64_t all_points(const transform *t) {
 }
 
 static void plan_peer(const subjects *s, const transform *t, peer *p) {
-    axis dims[MOST_AXES], loop;
+    const bool real = s->kind == WEFT_R2C, inverse = s->direction == WEFT_INVERSE;
+    weft_fftw_iodim dims[MOST_AXES], loop;
+    int kinds[MOST_AXES];
     ptrdiff_t in = 1, out = 1;
     for (int a = t->rank - 1; a >= 0; a--) {
-        const bool last = a == t->rank - 1;
-        const int half = last ? t->n[a] / 2 + 1 : t->n[a];
-        dims[a] = (axis){t->n[a], in, out};
-        in *= s->kind == C2R ? half : t->n[a];
-        out *= s->kind == R2C ? half : t->n[a];
+        const int half = a == t->rank - 1 ? t->n[a] / 2 + 1 : t->n[a];
+        dims[a] = (weft_fftw_iodim){t->n[a], in, out};
+        kinds[a] = s->axis ? weft_fftw_kind_of(s->axis) : 0;
+        in *= real && inverse ? half : t->n[a];
+        out *= real && !inverse ? half : t->n[a];
     }
-    loop = (axis){t->batch, in, out};
+    loop = (weft_fftw_iodim){t->batch, in, out};
     const int loops = t->batch > 1;
-    const int kinds[MOST_AXES] = {s->type.kind, s->type.kind, s->type.kind};
-    p->plan = s->kind == C2C   ? p->c2c(t->rank, dims, loops, &loop, s->in, s->out, -1, MEASURE)
-              : s->kind == R2R ? p->r2r(t->rank, dims, loops, &loop, s->in, s->out, kinds, MEASURE)
-                               : (s->kind == R2C ? p->r2c : p->c2r)(t->rank, dims, loops, &loop,
-                                                                    s->in, s->out, MEASURE);
+    const weft_fftw_library *library = &p->library;
+    p->plan = NULL;
+    if (s->kind == WEFT_C2C) {
+        p->run = library->execute_c2c;
+        p->plan = library->plan_c2c(t->rank, dims, loops, &loop, s->in, s->out, WEFT_FFTW_FORWARD,
+                                    WEFT_FFTW_MEASURE);
+    } else if (real) {
+        p->run = inverse ? library->execute_c2r : library->execute_r2c;
+        p->plan = (inverse ? library->plan_c2r : library->plan_r2c)(
+            t->rank, dims, loops, &loop, s->in, s->out, WEFT_FFTW_MEASURE);
+    } else if (library->plan_r2r) {
+        p->run = library->execute_r2r;
+        p->plan =
+            library->plan_r2r(t->rank, dims, loops, &loop, s->in, s->out, kinds, WEFT_FFTW_MEASURE);
+    }
     if (!p->plan) stop("no plan by", p->name);
 }
 
@@ -171,11 +132,10 @@ static double run(const subjects *s, int which, int64_t calls) {
     const double start = seconds();
     if (which >= 0) {
         const peer *p = &s->peer[which];
-        for (int64_t i = 0; i < calls; i++) p->run(p->plan);
+        for (int64_t i = 0; i < calls; i++) p->run(p->plan, s->in, s->out);
     } else {
-        const weft_direction direction = s->kind == C2R ? WEFT_INVERSE : WEFT_FORWARD;
         for (int64_t i = 0; i < calls; i++)
-            if (weft_execute(s->plan, direction, s->in, s->out) != WEFT_SUCCESS)
+            if (weft_execute(s->plan, s->direction, s->in, s->out) != WEFT_SUCCESS)
                 stop("weft:", weft_last_error(s->ctx));
     }
     return (seconds() - start) / (double)calls;
@@ -200,21 +160,17 @@ static void take_turns(const subjects *s, double *least) {
 }
 
 static void measure(subjects *s, const transform *t) {
-    weft_problem problem = {.rank = t->rank,
-                            .kind = s->kind == C2C   ? WEFT_C2C
-                                    : s->kind == R2R ? WEFT_R2R
-                                                     : WEFT_R2C,
-                            .precision = s->precision,
-                            .batch = t->batch};
+    weft_problem problem = {
+        .rank = t->rank, .kind = s->kind, .precision = s->precision, .batch = t->batch};
     const weft_options options = {
         .engine = WEFT_ENGINE_NATIVE, .device = WEFT_HOST, .threads = s->threads};
     for (int a = 0; a < t->rank; a++) {
         problem.n[a] = t->n[a];
-        problem.axis[a] = s->type.type; /* 0 but for R2R */
+        problem.axis[a] = s->axis;
     }
     if (weft_plan_create(s->ctx, &problem, &options, &s->plan) != WEFT_SUCCESS)
         stop("weft:", weft_last_error(s->ctx));
-    const size_t side = (size_t)(2 * spectrum_points(t, s->kind) * t->batch) * sizeof(double);
+    const size_t side = (size_t)(numbers_of(s, t) * t->batch) * sizeof(double);
     s->in = aligned_alloc(64, (side + 63) / 64 * 64);
     s->out = aligned_alloc(64, (side + 63) / 64 * 64);
     if (!s->in || !s->out) stop("not enough memory for", "the arrays");
@@ -228,7 +184,7 @@ static void measure(subjects *s, const transform *t) {
     for (int i = 0; i < s->peers; i++) {
         if (i == 0 || least[i + 1] < best) best = least[i + 1];
         printf(",%.1f", least[i + 1] * 1e9);
-        s->peer[i].destroy(s->peer[i].plan);
+        s->peer[i].library.destroy_plan(s->peer[i].plan);
     }
     printf(s->peers > 0 ? ",%.2f\n" : "\n", best / least[0]);
     fflush(stdout);
@@ -265,21 +221,14 @@ static void measure_shape(subjects *s, char *text) {
     measure(s, &t);
 }
 
-/* Returns false where there is no such kind. */
-static bool choose_kind(const char *name, subjects *s) {
-    static const char *const fourier[] = {"c2c", "r2c", "c2r"};
-    for (int k = C2C; k <= C2R; k++)
-        if (strcmp(name, fourier[k]) == 0) {
-            s->kind = (kind)k;
-            return true;
-        }
-    for (size_t i = 0; i < sizeof real_types / sizeof real_types[0]; i++)
-        if (strcmp(name, real_types[i].name) == 0) {
-            s->kind = R2R;
-            s->type = real_types[i];
-            return true;
-        }
-    return false;
+static void choose_kind(const char *name, subjects *s) {
+    s->kind = WEFT_R2R;
+    if (strcmp(name, "c2c") == 0) s->kind = WEFT_C2C;
+    if (strcmp(name, "r2c") == 0 || strcmp(name, "c2r") == 0) s->kind = WEFT_R2C;
+    if (strcmp(name, "c2r") == 0) s->direction = WEFT_INVERSE;
+    if (s->kind != WEFT_R2R) return;
+    if (!find_axis(name, strlen(name), &s->axis) || s->axis < WEFT_DCT1 || s->axis > WEFT_DST4)
+        stop("not a kind:", name);
 }
 
 static void measure_shapes(subjects *s, const char *text) {
@@ -298,10 +247,10 @@ int main(int argc, char **argv) {
     subjects s = {.precision = single ? WEFT_SINGLE : WEFT_DOUBLE,
                   .threads = atoi(argv[3]),
                   .peers = argc - 5};
-    if (!choose_kind(argv[2], &s)) stop("not a kind:", argv[2]);
+    choose_kind(argv[2], &s);
     printf("shape,batch,weft ns");
     for (int i = 0; i < s.peers; i++) {
-        open_peer(argv[5 + i], single ? "fftwf" : "fftw", s.threads, &s.peer[i]);
+        open_peer(argv[5 + i], single, s.threads, &s.peer[i]);
         printf(",%s ns", s.peer[i].name);
     }
     printf(s.peers > 0 ? ",speed over the fastest\n" : "\n");
