@@ -389,7 +389,8 @@ module weft
         real(c_double) :: lame(2) = 0
         type(c_ptr) :: zero = c_null_ptr
         integer(c_int64_t) :: discretization = 0
-        integer(c_int64_t) :: reserved(7) = 0
+        type(c_ptr) :: box = c_null_ptr
+        integer(c_int64_t) :: reserved(6) = 0
     end type weft_convolution_kernel
 
     type, bind(c) :: weft_convolution_problem

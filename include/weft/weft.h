@@ -1051,8 +1051,8 @@ typedef void (*weft_kernel_function)(const double *k, int rank, double value[2],
 
 typedef struct weft_convolution_kernel {
     weft_kernel_kind kind;
-    /* ARRAY: the whole kernel, on every rank, row-major, real or complex and in the precision of
-     * the field; read by weft_convolution_create. Element origin[a] along each axis is that of
+    /* ARRAY: the whole kernel, on every rank, or this rank's box of it, row-major, real or complex
+     * and in the precision of the field; read by weft_convolution_create. Element origin[a] along each axis is that of
      * displacement 0 (of WEFT_LINEAR axes it does not matter). Along Dirichlet and Neumann axes the
      * kernel is symmetric about it; with origin 0 it is the half of such a kernel. Along periodic
      * ones it may be longer than the field, and is added up. NULL: weft_convolution_set_kernel
@@ -1073,7 +1073,12 @@ typedef struct weft_convolution_kernel {
     const double *zero;     /* a pair: the spectrum at wavenumber 0, instead of the formula's value.
                                Required where that is infinite */
     int64_t discretization; /* a weft_discretization */
-    int64_t reserved[7];
+    /* ARRAY and SPECTRUM: the box of the kernel that this rank's array holds, row-major; only that
+     * is read. The boxes of all ranks tile the kernel (a spectrum is, of real fields, that with n/2
+     * + 1 along the last periodic axis); a rank whose box is empty may pass NULL as array. NULL:
+     * every rank has the whole kernel. The same on all ranks or none. */
+    const weft_box *box;
+    int64_t reserved[6];
 } weft_convolution_kernel;
 
 /* What to convolve. Zero fields take their default. Equal on all ranks. */
@@ -1126,7 +1131,7 @@ WEFT_API weft_status weft_convolution_create(weft_context ctx,
                                              weft_convolution *convolution);
 
 /* Gives a convolution of kind WEFT_KERNEL_ARRAY or _SPECTRUM another kernel of the same extents, on
- * the host. A failure may leave it without a kernel, so that executions fail until one is set.
+ * the host: the whole of it, or the box that kernel.box said. A failure may leave it without a kernel, so that executions fail until one is set.
  * Collective. */
 WEFT_API weft_status weft_convolution_set_kernel(weft_convolution convolution, const void *array);
 

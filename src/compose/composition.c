@@ -352,6 +352,7 @@ weft_status weft_composition_run(weft_plan plan, const void *in, void *out) {
     weft_composed *c = plan->composition;
     if (plan->sampled) return weft_sampled_run(plan, in, out);
     if (plan->multilevel) return weft_multilevel_run(plan, in, out);
+    if (plan->overlap_save_ranks) return weft_overlap_save_ranks_run(plan, in, out);
     if (c->outputs == 1) return execute(c, in, &out);
     return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                      "weft_execute: this composition stores %d arrays; use "

@@ -2,6 +2,7 @@
 #include "convolve/convolve.h"
 
 #include "compose/compose.h"
+#include "convolve/overlap_save_ranks.h"
 #include "multilevel/multilevel.h"
 #include "plan/agreement.h"
 #include "sampled/sampled.h"
@@ -50,20 +51,36 @@ static int checksum(weft_context ctx, const weft_convolved *c, const void *kerne
     if (c->covariance)
         sum = weft_hash_bytes(sum, c->covariance,
                               (size_t)(p->rank * p->rank) * sizeof *c->covariance);
-    if (weft_convolved_is_given(c) && kernel)
+    sum = HASH(sum, c->in_boxes);
+    if (weft_convolved_is_given(c) && kernel && !c->in_boxes)
         sum = weft_hash_bytes(sum, kernel, weft_convolved_given_bytes(c));
     return (int)(sum >> 33);
 }
 
 /* ---- the kernel's spectrum ---- */
 
+/* Of a formula, or of the caller's spectrum. Collective. */
+static weft_status tabulate(weft_plan plan, const weft_convolved *c, const void *kernel,
+                            void *spectrum) {
+    weft_region mine = {.axes = c->problem.rank};
+    weft_given_kernel given;
+    for (int a = 0; a < mine.axes; a++) {
+        mine.lo[a] = c->spectrum.lo[a];
+        mine.n[a] = c->spectrum.n[a];
+    }
+    const weft_status status = weft_convolved_collect(plan->transport, c, kernel, &mine, &given);
+    if (status == WEFT_SUCCESS)
+        weft_convolved_symbol(c, &given, plan->call.options.threads, spectrum);
+    free(given.own);
+    return status;
+}
+
 static weft_status make_spectrum(weft_plan plan, const weft_convolved *c, const void *kernel,
                                  void *spectrum) {
     if (c->problem.kernel.kind == WEFT_KERNEL_ARRAY)
         return weft_convolved_array(plan, c, kernel, spectrum);
     if (c->free_axes > 0) return weft_convolved_free_space(plan, c, spectrum);
-    weft_convolved_symbol(c, kernel, plan->call.options.threads, spectrum);
-    return WEFT_SUCCESS;
+    return tabulate(plan, c, kernel, spectrum);
 }
 
 /* Makes the spectrum where the plan computes or, where the CPU cannot write there, on the host, to
@@ -140,13 +157,14 @@ static weft_status compose(weft_context ctx, const weft_convolved *c, const weft
 }
 
 /* Over simulated ranks nothing is computed, so there is no spectrum. */
-static weft_status finish(weft_plan plan, weft_convolved *c) {
-    const weft_convolution_kernel *kernel = &c->problem.kernel;
-    const void *array = kernel->array;
-    c->problem.kernel.array = NULL; /* the caller's */
+static weft_status finish(weft_plan plan, weft_convolved *c, const void *array) {
     if (plan->transport->simulated || weft_convolved_makes_fields(c)) return WEFT_SUCCESS;
     WEFT_TRY(weft_agree(plan->transport, allocate_spectrum(plan, c)));
-    if (weft_convolved_is_given(c) && !array) return WEFT_SUCCESS;
+    if (weft_convolved_is_given(c)) {
+        bool has = false;
+        WEFT_TRY(weft_convolved_has_array(plan->transport, c, array, &has));
+        if (!has) return WEFT_SUCCESS;
+    }
     return set_spectrum(plan, c, weft_convolved_is_given(c) ? array : NULL);
 }
 
@@ -186,8 +204,16 @@ static int boxes_of(weft_plan plan) {
     return (int)(sum >> 33);
 }
 
+/* Memory for callers' arrays, which are on the host. */
+static weft_status open_host(weft_plan outline) {
+    const weft_device_settings settings = {.threads = outline->call.options.threads};
+    weft_device_handle *device = &outline->build->device;
+    device->ops = weft_device_find(WEFT_HOST);
+    return device->ops->open(&settings, &device->state);
+}
+
 /* The same over as many simulated ranks, of which this is the same one: the plan tells the boxes
- * and what the exact method would do, and nothing else is made. */
+ * and what the exact method would do, and has memory for arrays; nothing else is made. */
 static weft_status compose_outline(weft_context ctx, const weft_convolved *c,
                                    const weft_options *given, weft_plan *plan) {
     weft_options options = *given;
@@ -199,8 +225,11 @@ static weft_status compose_outline(weft_context ctx, const weft_convolved *c,
     outline->source = ctx->source;
     options.device = WEFT_HOST;
     options.engine = WEFT_ENGINE_AUTO;
-    const weft_status status = compose(outline, c, &options, plan);
-    if (status == WEFT_SUCCESS) (*plan)->context = ctx;
+    weft_status status = compose(outline, c, &options, plan);
+    if (status == WEFT_SUCCESS) {
+        (*plan)->context = ctx;
+        status = open_host(*plan);
+    }
     weft_context_destroy(&outline);
     return status;
 }
@@ -217,25 +246,61 @@ static weft_status outline_all(weft_context ctx, const weft_convolved *c,
     return status;
 }
 
-/* The method, and the plan that there is of it so far: of those with an error the outline of the
- * exact one. Collective. */
+/* The method, and the plan that there is of it so far: of others than the exact one its outline.
+ * Collective. */
 static weft_status choose_plan(weft_context ctx, weft_convolved *c, const weft_options *options,
                                weft_convolution_method *method, weft_plan *plan) {
     const bool compete = weft_methods_compete(ctx, c, options);
     weft_status status = WEFT_SUCCESS;
-    if (compete || *method == WEFT_SAMPLES || *method == WEFT_MULTILEVEL)
+    const bool tiles = weft_overlap_save_ranks_possible(ctx, c, options);
+    if (compete || tiles || *method == WEFT_SAMPLES || *method == WEFT_MULTILEVEL)
         WEFT_TRY(outline_all(ctx, c, options, plan));
     if (compete) status = weft_methods_compare(ctx, *plan, c, method);
-    const bool exact = *method != WEFT_SAMPLES && *method != WEFT_MULTILEVEL;
+    if (tiles) status = weft_overlap_save_ranks_choose(ctx, *plan, c, options, method);
+    const bool exact = *method == WEFT_WHOLE;
     if (*plan && (status != WEFT_SUCCESS || exact)) weft_plan_destroy(plan);
     return status == WEFT_SUCCESS && exact ? compose(ctx, c, options, plan) : status;
 }
 
 static weft_status finish_by(weft_convolution_method method, weft_plan plan, weft_context ctx,
                              weft_convolved *c, const weft_options *options) {
+    const void *kernel = c->problem.kernel.array;
+    c->problem.kernel.array = NULL; /* the caller's */
     if (method == WEFT_SAMPLES) return weft_sampled_create(plan, ctx, c, options);
     if (method == WEFT_MULTILEVEL) return weft_multilevel_create(plan, ctx, c);
-    return finish(plan, c);
+    if (method == WEFT_OVERLAP_SAVE)
+        return weft_overlap_save_ranks_create(plan, ctx, c, options, kernel);
+    return finish(plan, c, kernel);
+}
+
+/* Makes the convolution of a plan, or destroys it. Takes over c and tiles, which may be NULL. */
+static weft_status complete(weft_convolution_method method, weft_context ctx, weft_convolved *c,
+                            weft_overlap_save *tiles, const weft_options *options,
+                            weft_plan *plan) {
+    (*plan)->convolution = c;
+    weft_status status = finish_by(method, *plan, ctx, c, options);
+    (*plan)->overlap_save = tiles;
+    if (status == WEFT_SUCCESS && tiles) status = weft_overlap_save_prepare(*plan);
+    if (status != WEFT_SUCCESS) weft_plan_destroy(plan);
+    return status;
+}
+
+weft_status weft_convolved_by_tiles(weft_context ctx, const weft_convolved *whole,
+                                    const weft_options *given, const weft_region *field,
+                                    const weft_region *result, weft_plan *plan) {
+    weft_options options = *given;
+    weft_overlap_save *tiles = NULL;
+    weft_convolved *c = malloc(sizeof *c);
+    if (!c) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a convolution by tiles");
+    *c = *whole; /* an array's has no tables */
+    c->note = NULL;
+    c->in_boxes = false;
+    weft_status status = weft_overlap_save_cut(c, &options, field, result, &tiles);
+    if (status == WEFT_SUCCESS) status = compose(ctx, c, &options, plan);
+    if (status == WEFT_SUCCESS) return complete(WEFT_WHOLE, ctx, c, tiles, &options, plan);
+    free(tiles);
+    weft_convolved_release(c);
+    return status;
 }
 
 static weft_status create(weft_context ctx, const weft_convolution_problem *problem,
@@ -265,14 +330,8 @@ static weft_status create(weft_context ctx, const weft_convolution_problem *prob
         weft_convolved_release(c);
         return status;
     }
-    status = finish_by(method, plan, ctx, c, &options);
-    plan->convolution = c;
-    plan->overlap_save = tiles;
-    if (status == WEFT_SUCCESS && tiles) status = weft_overlap_save_prepare(plan);
-    if (status == WEFT_SUCCESS)
-        *out = plan;
-    else
-        weft_plan_destroy(&plan);
+    status = complete(method, ctx, c, tiles, &options, &plan);
+    if (status == WEFT_SUCCESS) *out = plan;
     return status;
 }
 
@@ -300,8 +359,10 @@ static weft_status check(weft_convolution convolution, const char *function) {
 
 static weft_status set_kernel(weft_plan plan, const void *array) {
     weft_convolved *c = plan->convolution;
+    weft_transport *transport =
+        plan->overlap_save_ranks ? plan->overlap_save_ranks->transport : plan->transport;
     weft_status status = WEFT_SUCCESS;
-    if (plan->transport->simulated && !plan->sampled && !plan->multilevel)
+    if (transport->simulated && !plan->sampled && !plan->multilevel)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "weft_convolution_set_kernel: a plan over simulated ranks can only be "
                          "explained");
@@ -310,12 +371,13 @@ static weft_status set_kernel(weft_plan plan, const void *array) {
                            "weft_convolution_set_kernel: the kernel is %s, which is built in; "
                            "create a convolution with kernel.kind WEFT_KERNEL_ARRAY",
                            weft_kernel_kind_name(c->problem.kernel.kind));
-    else if (!array)
+    else if (!array && weft_region_elements(&c->held) > 0)
         status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                           "weft_convolution_set_kernel: array is NULL; give the whole kernel");
-    WEFT_TRY(weft_agree_on(plan->transport, status,
+                           "weft_convolution_set_kernel: array is NULL; give the kernel");
+    WEFT_TRY(weft_agree_on(transport, status,
                            "weft_convolution_set_kernel a kernel with the checksum",
                            status == WEFT_SUCCESS ? checksum(plan->context, c, array) : 0));
+    if (plan->overlap_save_ranks) return weft_overlap_save_ranks_set_kernel(plan, array);
     if (c->problem.kernel.kind == WEFT_KERNEL_ARRAY) WEFT_TRY(weft_convolved_keep_plan(plan, c));
     return set_spectrum(plan, c, array);
 }
@@ -352,6 +414,7 @@ void weft_convolution_forget(weft_plan plan) {
     weft_overlap_save_release(plan);
     weft_sampled_destroy(plan->sampled);
     weft_multilevel_destroy(plan->multilevel);
+    weft_overlap_save_ranks_destroy(plan->overlap_save_ranks);
     weft_plan_destroy(&plan->convolution->kernel_plan);
     if (plan->convolution->array) weft_buffer_destroy(plan, &plan->convolution->array);
     weft_convolved_release(plan->convolution);
@@ -371,4 +434,6 @@ void weft_convolution_add_memory(weft_plan plan, weft_memory *memory) {
     if (plan->overlap_save) weft_overlap_save_add_memory(plan, memory);
     if (plan->sampled) memory->workspace += weft_sampled_bytes(plan->sampled);
     if (plan->multilevel) memory->workspace += weft_multilevel_bytes(plan->multilevel);
+    if (plan->overlap_save_ranks)
+        weft_overlap_save_ranks_add_memory(plan->overlap_save_ranks, memory);
 }

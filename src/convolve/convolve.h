@@ -33,6 +33,8 @@ struct weft_convolution_private {
     int free_axes;        /* of WEFT_FREE_SPACE with a built-in kernel; 0 to 3 */
     double *covariance;   /* [rank * rank]: a copy of the caller's, or NULL */
     double zero[2];       /* a copy of the caller's kernel.zero */
+    bool in_boxes;        /* kernel.box was given: ranks have boxes of the caller's array */
+    weft_region held;     /* this rank's box of that array, or all of it */
     double *wave[WEFT_MAX_RANK]; /* wavenumbers by index, where the kernel makes fields; or NULL */
     double *turn[WEFT_MAX_RANK]; /* of WEFT_STAGGERED: exp(i k h / 2), pairs, likewise; or NULL */
     char *note;                  /* what to tell of the choice of the method; or NULL */
@@ -61,10 +63,33 @@ static inline bool weft_convolved_is_given(const weft_convolved *c) {
     return kind == WEFT_KERNEL_ARRAY || kind == WEFT_KERNEL_SPECTRUM;
 }
 size_t weft_convolved_given_bytes(const weft_convolved *c);
+static inline size_t weft_convolved_given_element(const weft_convolved *c) {
+    const bool real = c->real && c->problem.kernel.kind == WEFT_KERNEL_ARRAY;
+    return weft_number_bytes(c->problem.precision) * (real ? 1 : 2);
+}
+
+/* The part of the caller's array that a rank needs (given.c). */
+typedef struct weft_given_kernel {
+    const void *data; /* row-major over `box`; NULL: there is no array */
+    weft_region box;  /* holds what was asked for */
+    void *own;        /* the caller frees it */
+} weft_given_kernel;
+/* All of that array. */
+weft_region weft_convolved_whole(const weft_convolved *c);
+/* Reads kernel.box, once there are the axes. */
+weft_status weft_convolved_read_box(weft_convolved *c);
+/* Whether the caller gives a kernel now: the same on all ranks. Collective. */
+weft_status weft_convolved_has_array(weft_transport *transport, const weft_convolved *c,
+                                     const void *array, bool *has);
+/* Finds `wanted` in the caller's array, or in those of all ranks. Collective. */
+weft_status weft_convolved_collect(weft_transport *transport, const weft_convolved *c,
+                                   const void *array, const weft_region *wanted,
+                                   weft_given_kernel *given);
 
 /* Fills in this rank's box of the spectrum of a kernel that is a formula or, of
  * WEFT_KERNEL_SPECTRUM, `given`, over `points` (symbol.c). */
-void weft_convolved_symbol(const weft_convolved *c, const void *given, int threads, void *spectrum);
+void weft_convolved_symbol(const weft_convolved *c, const weft_given_kernel *given, int threads,
+                           void *spectrum);
 /* The extent of the spectrum along an axis: real fields' is halved along the last Fourier one. */
 int64_t weft_convolved_extent(const weft_convolved *c, int a);
 /* The wavenumber of index i along an axis of the spectrum, and whether it stands for its negative
@@ -129,6 +154,22 @@ weft_status weft_convolved_refuse(const weft_convolved *c, double tolerance, con
  * and *options those of its plan. Not collective. */
 weft_status weft_overlap_save_choose(weft_context ctx, weft_convolved *c, weft_options *options,
                                      weft_overlap_save **made);
+/* Why c cannot be done by tiles, or NULL. */
+const char *weft_overlap_save_obstacle(weft_context ctx, const weft_convolved *c,
+                                       const weft_options *options);
+/* As weft_overlap_save_choose, of a part: the box `result` of the result is made out of the box
+ * `field` of the field, which has all that it depends on. Both have the batch in front. */
+weft_status weft_overlap_save_cut(weft_convolved *c, weft_options *options,
+                                  const weft_region *field, const weft_region *result,
+                                  weft_overlap_save **made);
+/* What that is estimated to take, and transforms of the whole field on one process. */
+double weft_overlap_save_seconds(const weft_convolved *c, const weft_options *options,
+                                 const weft_region *field, const weft_region *result);
+double weft_overlap_save_whole_seconds(const weft_convolved *c);
+/* Makes the convolution of such a part, without a kernel (convolution.c). */
+weft_status weft_convolved_by_tiles(weft_context ctx, const weft_convolved *c,
+                                    const weft_options *options, const weft_region *field,
+                                    const weft_region *result, weft_plan *plan);
 /* Makes plan->overlap_save ready to run, and the plan one of the whole to its callers, once the
  * kernel's spectrum has its memory; releases it. Not collective. */
 weft_status weft_overlap_save_prepare(weft_plan plan);

@@ -40,55 +40,107 @@ static bool reflects(const weft_convolved_axis *axis) {
 
 /* ---- reading ---- */
 
-/* The kernel's numbers as they are, in double precision. */
-static void copy_kernel(const void *kernel, bool single, block *b) {
-    const int64_t numbers = count_elements(b, 0, b->rank) * b->numbers;
-    if (!single) memcpy(b->data, kernel, (size_t)numbers * sizeof *b->data);
-    for (int64_t i = 0; i < numbers && single; i++) b->data[i] = (double)((const float *)kernel)[i];
+/* Whether elements of the kernel that are a length of the transform apart are added up. */
+static bool wraps(const weft_convolved_axis *axis) {
+    return !reflects(axis) && axis->kernel > axis->transform;
 }
 
-/* The kernel in double precision, reversed and conjugated for a correlation; along Fourier axes
- * what is longer than the transform is added up. */
-static weft_status read_kernel(const weft_convolved *c, const void *kernel, block *b) {
-    const weft_convolution_problem *p = &c->problem;
-    const bool single = p->precision == WEFT_SINGLE;
-    int64_t elements = 1;
-    bool as_given = !p->correlate;
-    *b = (block){.rank = p->rank, .numbers = c->real ? 1 : 2};
-    for (int a = 0; a < p->rank; a++) {
+/* Whether the kernel is reversed along an axis: in a correlation, but not its half. */
+static bool is_reversed(const weft_convolved *c, int a) {
+    return c->problem.correlate && !(reflects(&c->axis[a]) && c->axis[a].origin == 0);
+}
+
+/* The elements of the kernel, as given, that a rank needs for its box of what the Fourier axes are
+ * transformed of. */
+static weft_region needed(const weft_convolved *c, const weft_box *box) {
+    weft_region part = weft_convolved_whole(c);
+    for (int a = 0; a < part.axes; a++) {
         const weft_convolved_axis *axis = &c->axis[a];
-        const bool wraps = !reflects(axis) && axis->kernel > axis->transform;
-        b->n[a] = wraps ? axis->transform : axis->kernel;
-        elements *= axis->kernel;
-        as_given = as_given && !wraps;
+        if (reflects(axis) || wraps(axis)) continue;
+        part.lo[a] = is_reversed(c, a) ? axis->kernel - box->lo[a] - box->n[a] : box->lo[a];
+        part.n[a] = box->n[a];
     }
+    return part;
+}
+
+static double number_at(const weft_given_kernel *kernel, bool single, int64_t i) {
+    return single ? (double)((const float *)kernel->data)[i] : ((const double *)kernel->data)[i];
+}
+
+/* The element of *b, along an axis, to which element j of the kernel goes; -1: to none. */
+static int64_t target(const weft_convolved *c, const weft_box *box, const block *b, int a,
+                      int64_t j) {
+    const weft_convolved_axis *axis = &c->axis[a];
+    if (is_reversed(c, a)) j = axis->kernel - 1 - j;
+    if (reflects(axis)) return j;
+    j = j % axis->transform - box->lo[a];
+    return j >= 0 && j < b->n[a] ? j : -1;
+}
+
+/* Adds a row of the kernel along the last axis, elements `first` to first + count - 1, which begins
+ * at number `from` of what is given, to the row of *b that begins at number `to`. */
+static void add_row(const weft_convolved *c, const weft_given_kernel *kernel, const weft_box *box,
+                    int64_t first, int64_t count, int64_t from, block *b, int64_t to) {
+    const bool single = c->problem.precision == WEFT_SINGLE;
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t at = target(c, box, b, b->rank - 1, first + i);
+        for (int part = 0; part < b->numbers && at >= 0; part++) {
+            const double value = number_at(kernel, single, from + i * b->numbers + part);
+            b->data[to + at * b->numbers + part] +=
+                part == 1 && c->problem.correlate ? -value : value;
+        }
+    }
+}
+
+/* The kernel in double precision, reversed and conjugated for a correlation: along Fourier axes
+ * this rank's box of it, where what is longer than the transform is added up, and whole along
+ * others. */
+static weft_status read_kernel(const weft_convolved *c, const weft_given_kernel *kernel,
+                               const weft_box *box, block *b) {
+    const weft_region part = needed(c, box), *have = &kernel->box;
+    const int last = part.axes - 1;
+    bool as_given = !c->problem.correlate && c->problem.precision == WEFT_DOUBLE;
+    int64_t rows = part.n[last] > 0;
+    *b = (block){.rank = part.axes, .numbers = c->real ? 1 : 2};
+    for (int a = 0; a <= last; a++) {
+        b->n[a] = reflects(&c->axis[a]) ? part.n[a] : box->n[a];
+        as_given = as_given && !wraps(&c->axis[a]);
+    }
+    for (int a = 0; a < last; a++) rows *= part.n[a];
     WEFT_TRY(allocate(b));
-    if (as_given) {
-        copy_kernel(kernel, single, b);
-        return WEFT_SUCCESS;
-    }
-    for (int64_t i = 0; i < elements; i++) {
-        int64_t left = i, to = 0, step = 1;
-        for (int a = p->rank - 1; a >= 0; a--) {
-            const weft_convolved_axis *axis = &c->axis[a];
-            const bool half = reflects(axis) && axis->origin == 0;
-            int64_t j = left % axis->kernel;
-            left /= axis->kernel;
-            if (p->correlate && !half) j = axis->kernel - 1 - j;
-            to += j % b->n[a] * step;
-            step *= b->n[a];
+    for (int64_t row = 0; row < rows; row++) {
+        int64_t left = row, from = part.lo[last] - have->lo[last], to = 0;
+        int64_t from_stride = have->n[last], to_stride = b->n[last];
+        for (int a = last - 1; a >= 0; a--) {
+            const int64_t j = part.lo[a] + left % part.n[a], at = target(c, box, b, a, j);
+            left /= part.n[a];
+            from += (j - have->lo[a]) * from_stride;
+            to = at < 0 || to < 0 ? -1 : to + at * to_stride;
+            from_stride *= have->n[a];
+            to_stride *= b->n[a];
         }
-        for (int part = 0; part < b->numbers; part++) {
-            const int64_t from = i * b->numbers + part;
-            const double value =
-                single ? (double)((const float *)kernel)[from] : ((const double *)kernel)[from];
-            b->data[to * b->numbers + part] += part == 1 && p->correlate ? -value : value;
-        }
+        if (as_given)
+            memcpy(b->data + to * b->numbers, (const double *)kernel->data + from * b->numbers,
+                   (size_t)(part.n[last] * b->numbers) * sizeof *b->data);
+        else if (to >= 0)
+            add_row(c, kernel, box, part.lo[last], part.n[last], from * b->numbers, b,
+                    to * b->numbers);
     }
     return WEFT_SUCCESS;
 }
 
-/* ---- along one axis ---- */
+/* Finds what this rank needs of the kernel, and reads it. Collective. */
+static weft_status collect_and_read(weft_plan plan, const weft_convolved *c, const void *kernel,
+                                    const weft_box *box, block *b) {
+    const weft_region part = needed(c, box);
+    weft_given_kernel given;
+    weft_status status = weft_convolved_collect(plan->transport, c, kernel, &part, &given);
+    if (status == WEFT_SUCCESS) status = read_kernel(c, &given, box, b);
+    free(given.own);
+    return weft_agree(plan->transport, status);
+}
+
+/* ---- along axes that reflect ---- */
 
 /* Element `to` along the axis of the result is the sum of weight * element `from`. */
 typedef struct axis_weights {
@@ -99,7 +151,6 @@ typedef struct axis_weights {
 static double weight_of(const axis_weights *w, int64_t to, int64_t from) {
     static const double pi = 3.14159265358979323846;
     const weft_convolved_axis *axis = w->axis;
-    if (!reflects(axis)) return from == w->lo + to ? 1 : 0;
     const int64_t period = 2 * axis->n, f = w->lo + to + (axis->type == WEFT_DST2);
     const int64_t d = from > axis->origin ? from - axis->origin : axis->origin - from;
     const double angle = pi * (double)(f % period * (d % period) % period) / (double)axis->n;
@@ -108,7 +159,6 @@ static double weight_of(const axis_weights *w, int64_t to, int64_t from) {
 
 /* Replaces *b by what it gives along an axis: `count` elements there. */
 static weft_status along_axis(block *b, int a, int64_t count, const axis_weights *weights) {
-    const bool slice = !reflects(weights->axis);
     const int64_t rows = count_elements(b, 0, a), from = b->n[a],
                   numbers = count_elements(b, a + 1, b->rank) * b->numbers;
     block next = *b;
@@ -117,9 +167,7 @@ static weft_status along_axis(block *b, int a, int64_t count, const axis_weights
     for (int64_t row = 0; row < rows && status == WEFT_SUCCESS; row++)
         for (int64_t k = 0; k < count; k++) {
             double *out = next.data + (row * count + k) * numbers;
-            const int64_t first = slice ? weights->lo + k : 0;
-            const int64_t last = slice ? first + 1 : from;
-            for (int64_t j = first; j < last && j < from; j++) {
+            for (int64_t j = 0; j < from; j++) {
                 const double factor = weight_of(weights, k, j);
                 const double *in = b->data + (row * from + j) * numbers;
                 for (int64_t i = 0; i < numbers; i++) out[i] += factor * in[i];
@@ -158,13 +206,13 @@ static weft_status check_symmetry(const weft_convolved *c, const block *b, int a
                      weft_boundary_name(axis->boundary), off);
 }
 
-/* This rank's box of what the Fourier axes are to be transformed of. */
-static weft_status cut(const weft_convolved *c, const weft_box *box, block *b) {
+/* What the kernel comes to along axes that reflect, in this rank's box. */
+static weft_status reflect(const weft_convolved *c, const weft_box *box, block *b) {
     for (int a = 0; a < b->rank; a++) {
         const axis_weights weights = {&c->axis[a], box->lo[a]};
-        const bool whole = !reflects(&c->axis[a]) && box->lo[a] == 0 && box->n[a] == b->n[a];
-        if (reflects(&c->axis[a])) WEFT_TRY(check_symmetry(c, b, a));
-        if (!whole) WEFT_TRY(along_axis(b, a, box->n[a], &weights));
+        if (!reflects(&c->axis[a])) continue;
+        WEFT_TRY(check_symmetry(c, b, a));
+        WEFT_TRY(along_axis(b, a, box->n[a], &weights));
     }
     return WEFT_SUCCESS;
 }
@@ -275,16 +323,16 @@ weft_status weft_convolved_keep_plan(weft_plan plan, weft_convolved *c) {
 }
 
 /* A plan transforms the kernel, of which each rank makes its box. */
-static weft_status by_plan(weft_plan plan, const weft_convolved *c, block *b, weft_status status,
+static weft_status by_plan(weft_plan plan, const weft_convolved *c, const void *kernel, block *b,
                            void *spectrum) {
     weft_plan made = c->kernel_plan;
     weft_box box;
     double *data = NULL;
     int64_t elements = 1;
-    WEFT_TRY(weft_agree(plan->transport, status));
     if (!made) WEFT_TRY(make_plan(plan, c, &made));
     weft_plan_box(made, WEFT_INPUT, plan->transport->rank, &box);
-    status = weft_agree(plan->transport, cut(c, &box, b));
+    weft_status status = collect_and_read(plan, c, kernel, &box, b);
+    if (status == WEFT_SUCCESS) status = weft_agree(plan->transport, reflect(c, &box, b));
     /* From here on the spectrum of the kernel before may be lost, so there is none until the new
      * one is whole. */
     if (status == WEFT_SUCCESS) plan->set_arrays = 0;
@@ -301,12 +349,13 @@ static weft_status by_plan(weft_plan plan, const weft_convolved *c, block *b, we
 
 weft_status weft_convolved_array(weft_plan plan, const weft_convolved *c, const void *kernel,
                                  void *spectrum) {
-    block b;
-    weft_status status = read_kernel(c, kernel, &b);
+    block b = {.rank = 0};
+    weft_status status = WEFT_SUCCESS;
     if (has_fourier_axis(c)) {
-        status = by_plan(plan, c, &b, status, spectrum);
+        status = by_plan(plan, c, kernel, &b, spectrum);
     } else {
-        if (status == WEFT_SUCCESS) status = cut(c, &c->spectrum, &b);
+        status = collect_and_read(plan, c, kernel, &c->spectrum, &b);
+        if (status == WEFT_SUCCESS) status = reflect(c, &c->spectrum, &b);
         if (status == WEFT_SUCCESS)
             store(c, plan->call.options.threads, b.data, !c->real, count_elements(&b, 0, b.rank),
                   spectrum);

@@ -26,9 +26,9 @@
 /* Costs are counted in what a point costs for each factor 2 of a transform's points, there and
  * back: 0.09 ns in double precision, half of that in single. A point costs A_PASS more for each
  * axis, and FROM_MEMORY where it does not lie in a cache. To be copied in and out, points of tiles
- * cost COPIED more, their rows A_ROW, since they are far apart, and tiles A_TILE. Measured:
- * docs/results, convolutions. */
-enum { A_PASS = 6, FROM_MEMORY = 53, COPIED = 3, A_ROW = 2200, A_TILE = 14000 };
+ * cost COPIED more, their rows A_ROW, since they are far apart, and tiles A_TILE; points that other
+ * ranks' fields are gathered with cost GATHERED. Measured: docs/results, convolutions. */
+enum { A_PASS = 6, FROM_MEMORY = 53, COPIED = 3, A_ROW = 2200, A_TILE = 14000, GATHERED = 20 };
 
 /* Of a last-level cache no more than so many bytes count: others use a large one too. */
 enum { USEFUL_LAST_LEVEL = 8 << 20 };
@@ -121,10 +121,9 @@ static size_t element_bytes(const weft_convolved *c) {
     return weft_number_bytes(c->problem.precision) * (c->real ? 1 : 2);
 }
 
-/* Why it cannot be done by tiles, or NULL. */
-static const char *obstacle(weft_context ctx, const weft_convolved *c, const weft_options *o) {
-    if (ctx->transport->size > 1 || ctx->transport->simulated)
-        return "the context has several ranks, or simulated ones";
+const char *weft_overlap_save_obstacle(weft_context ctx, const weft_convolved *c,
+                                       const weft_options *o) {
+    if (ctx->transport->simulated) return "the context has simulated ranks";
     if (o->device != WEFT_HOST) return "options.device is not the host";
     if (o->placement == WEFT_IN_PLACE) return "options.placement is in place";
     if (c->problem.deconvolve) return "problem.deconvolve is set";
@@ -170,13 +169,27 @@ static void make_cyclic(weft_convolved *c, const weft_overlap_save *t) {
     weft_convolved_find_axes(c);
 }
 
+/* Makes c the convolution of a tile, and the options those of its plan. */
+static weft_status take(weft_overlap_save *t, weft_convolved *c, weft_options *o,
+                        weft_overlap_save **made) {
+    if (t->threads > count_tiles(t)) t->threads = (int)count_tiles(t);
+    *made = malloc(sizeof **made);
+    if (!*made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a convolution by tiles");
+    **made = *t;
+    make_cyclic(c, t);
+    o->threads = 1;
+    o->placement = WEFT_IN_PLACE;
+    return WEFT_SUCCESS;
+}
+
 weft_status weft_overlap_save_choose(weft_context ctx, weft_convolved *c, weft_options *o,
                                      weft_overlap_save **made) {
     const bool asked = c->problem.method == WEFT_OVERLAP_SAVE;
-    const char *why = obstacle(ctx, c, o);
+    const char *why = weft_overlap_save_obstacle(ctx, c, o);
     if (asked && why)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "problem.method is overlap-save, but %s; leave problem.method 0", why);
+    if (ctx->transport->size > 1) return WEFT_SUCCESS; /* overlap_save_ranks.c */
     weft_overlap_save t = whole_of(c, o);
     /* The plan of the whole refuses what is too large, and wrong numbers of threads. */
     if (why || c->problem.method == WEFT_WHOLE || !fits(&t)) return WEFT_SUCCESS;
@@ -184,14 +197,45 @@ weft_status weft_overlap_save_choose(weft_context ctx, weft_convolved *c, weft_o
         return WEFT_SUCCESS;
     const double by_tiles = choose_tile(&t, element_bytes(c));
     if (!asked && by_tiles >= cost_of_whole(c, t.batch, element_bytes(c))) return WEFT_SUCCESS;
-    if (t.threads > count_tiles(&t)) t.threads = (int)count_tiles(&t);
-    *made = malloc(sizeof **made);
-    if (!*made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a convolution by tiles");
-    **made = t;
-    make_cyclic(c, &t);
-    o->threads = 1;
-    o->placement = WEFT_IN_PLACE;
-    return WEFT_SUCCESS;
+    return take(&t, c, o, made);
+}
+
+/* ---- of a part ---- */
+
+/* What makes `result`, with the batch in front, out of `field`. */
+static weft_overlap_save part_of(const weft_convolved *c, const weft_options *o,
+                                 const weft_region *field, const weft_region *result) {
+    weft_overlap_save t = whole_of(c, o);
+    for (int a = 0; a < t.rank; a++) {
+        t.n[a] = field->n[a + 1];
+        t.first[a] += result->lo[a + 1] - field->lo[a + 1];
+        t.kept[a] = result->n[a + 1];
+    }
+    return t;
+}
+
+weft_status weft_overlap_save_cut(weft_convolved *c, weft_options *o, const weft_region *field,
+                                  const weft_region *result, weft_overlap_save **made) {
+    weft_overlap_save t = part_of(c, o, field, result);
+    choose_tile(&t, element_bytes(c));
+    return take(&t, c, o, made);
+}
+
+/* What a point costs, in seconds, for each factor 2 of a transform's points. */
+static double unit(const weft_convolved *c) {
+    return c->problem.precision == WEFT_SINGLE ? 0.045e-9 : 0.09e-9;
+}
+
+double weft_overlap_save_seconds(const weft_convolved *c, const weft_options *o,
+                                 const weft_region *field, const weft_region *result) {
+    weft_overlap_save t = part_of(c, o, field, result);
+    const double gathered = GATHERED * (double)weft_region_elements(field);
+    return unit(c) * (choose_tile(&t, element_bytes(c)) + gathered);
+}
+
+double weft_overlap_save_whole_seconds(const weft_convolved *c) {
+    const int64_t batch = c->problem.batch > 0 ? c->problem.batch : 1;
+    return unit(c) * cost_of_whole(c, batch, element_bytes(c));
 }
 
 /* ---- making ---- */

@@ -365,6 +365,7 @@ weft_status weft_convolved_read(const weft_convolution_problem *given, weft_conv
     WEFT_TRY(check_field(&c->problem));
     WEFT_TRY(check_kernel(&c->problem, &c->free_axes));
     weft_convolved_find_axes(c);
+    WEFT_TRY(weft_convolved_read_box(c));
     if (weft_convolved_makes_fields(c)) {
         WEFT_TRY(weft_convolved_find_waves(c));
         WEFT_TRY(weft_convolved_write_snippet(c, "index[a]", &c->snippet));
@@ -385,11 +386,8 @@ void weft_convolved_release(weft_convolved *c) {
 }
 
 size_t weft_convolved_given_bytes(const weft_convolved *c) {
-    const bool array = c->problem.kernel.kind == WEFT_KERNEL_ARRAY;
-    size_t bytes = weft_number_bytes(c->problem.precision) * (array && c->real ? 1 : 2);
-    for (int a = 0; a < c->problem.rank; a++)
-        bytes *= (size_t)(array ? c->axis[a].kernel : weft_convolved_extent(c, a));
-    return bytes;
+    const weft_region whole = weft_convolved_whole(c);
+    return (size_t)weft_region_elements(&whole) * weft_convolved_given_element(c);
 }
 
 size_t weft_convolved_bytes(const weft_convolved *c) {

@@ -178,26 +178,27 @@ int64_t weft_convolved_extent(const weft_convolved *c, int a) {
     return a == halved ? c->axis[a].transform / 2 + 1 : c->axis[a].transform;
 }
 
-/* The value at an index of a whole spectrum of the caller's. */
-static void look_up(const weft_convolved *c, const void *given, const int64_t *index,
+/* The value at an index of the caller's spectrum. */
+static void look_up(const weft_convolved *c, const weft_given_kernel *given, const int64_t *index,
                     double value[2]) {
     const double *zero = c->problem.kernel.zero;
+    const weft_region *box = &given->box;
     int64_t at = 0;
     bool origin = zero != NULL;
     for (int a = 0; a < c->problem.rank; a++) {
-        at = at * weft_convolved_extent(c, a) + index[a];
+        at = at * box->n[a] + index[a] - box->lo[a];
         origin = origin && index[a] == 0 && c->axis[a].type != WEFT_DST2;
     }
     for (int part = 0; part < 2; part++)
         value[part] = origin ? zero[part]
                       : c->problem.precision == WEFT_SINGLE
-                          ? (double)((const float *)given)[2 * at + part]
-                          : ((const double *)given)[2 * at + part];
+                          ? (double)((const float *)given->data)[2 * at + part]
+                          : ((const double *)given->data)[2 * at + part];
     if (c->problem.correlate) value[1] = -value[1];
     weft_convolved_finish(c, value);
 }
 
-void weft_convolved_symbol(const weft_convolved *c, const void *given, int threads,
+void weft_convolved_symbol(const weft_convolved *c, const weft_given_kernel *given, int threads,
                            void *spectrum) {
     const int rank = c->problem.rank;
     const weft_box *box = &c->spectrum;
@@ -214,7 +215,7 @@ void weft_convolved_symbol(const weft_convolved *c, const void *given, int threa
         for (int64_t i = 0; i < box->n[rank - 1]; i++) {
             double value[2];
             index[rank - 1] = box->lo[rank - 1] + i;
-            if (given)
+            if (given->data)
                 look_up(c, given, index, value);
             else
                 weft_convolved_symbol_of(c, index, value);

@@ -246,7 +246,7 @@ json_t *weft_explain_memory(const weft_memory *memory) {
                      (json_int_t)memory->tables, "total", (json_int_t)memory->total);
 }
 
-static json_t *describe_overlap_save(const weft_overlap_save *t) {
+json_t *weft_explain_overlap_save(const weft_overlap_save *t) {
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I}", "field", integers(t->n, t->rank), "result",
                      integers(t->kept, t->rank), "tile", integers(t->tile, t->rank), "kept",
                      integers(t->step, t->rank), "tiles", integers(t->tiles, t->rank), "batch",
@@ -277,7 +277,7 @@ json_t *weft_explain_plan(weft_plan plan, const weft_memory *memory) {
     describe_machine(&plan->context->source, out);
     if (plan->wisdom[0]) json_object_set_new(out, "wisdom", json_string(plan->wisdom));
     if (plan->overlap_save)
-        json_object_set_new(out, "overlap_save", describe_overlap_save(plan->overlap_save));
+        json_object_set_new(out, "overlap_save", weft_explain_overlap_save(plan->overlap_save));
     return out;
 }
 
@@ -298,6 +298,8 @@ WEFT_API weft_status weft_plan_explain(weft_plan plan, FILE *stream, weft_format
                                        : weft_explain_plan(plan, &memory);
     if (plan->sampled) json_object_set_new(report, "samples", weft_sampled_explain(plan));
     if (plan->multilevel) json_object_set_new(report, "multilevel", weft_multilevel_explain(plan));
+    if (plan->overlap_save_ranks)
+        json_object_set_new(report, "overlap_save", weft_overlap_save_ranks_explain(plan));
     if (weft_convolution_note(plan))
         json_object_set_new(report, "note", json_string(weft_convolution_note(plan)));
     const locale_t before = weft_c_locale_begin();

@@ -190,16 +190,32 @@ static void write_strides(const json_t *problem, FILE *stream) {
     if (in || out) fputc('\n', stream);
 }
 
-/* The whole that is done by tiles, of which the rest of the report is one. */
+/* What an error or tiles save; behind it there is the plan that they are compared with. */
+static void write_bytes_sent(const json_t *of, FILE *stream) {
+    fputs("this rank sends ", stream);
+    write_bytes(number(of, "bytes_sent"), stream);
+    fputs(", with the exact method ", stream);
+    write_bytes(number(of, "exact_bytes_sent"), stream);
+    fputs("\nthe exact method, not built:\n", stream);
+}
+
+/* The whole that is done by tiles, of which the rest of the report is one; over several ranks this
+ * rank's part, which may be none. */
 static void write_overlap_save(const json_t *o, FILE *stream) {
+    const bool over_ranks = json_object_get(o, "bytes_sent") != NULL;
     if (!o) return;
-    write_list(json_object_get(o, "field"), "overlap-save: field of ", " x ", stream);
-    write_list(json_object_get(o, "result"), ", result of ", " x ", stream);
-    if (number(o, "batch") > 1) fprintf(stream, ", batch %.0f", number(o, "batch"));
-    write_list(json_object_get(o, "tiles"), ", by ", " x ", stream);
-    write_list(json_object_get(o, "tile"), " tiles of ", " x ", stream);
-    write_list(json_object_get(o, "kept"), ", of which ", " x ", stream);
-    fputs(" are kept; one tile:\n", stream);
+    if (json_object_get(o, "field")) {
+        write_list(json_object_get(o, "field"), "overlap-save: field of ", " x ", stream);
+        write_list(json_object_get(o, "result"), ", result of ", " x ", stream);
+        if (number(o, "batch") > 1) fprintf(stream, ", batch %.0f", number(o, "batch"));
+        write_list(json_object_get(o, "tiles"), ", by ", " x ", stream);
+        write_list(json_object_get(o, "tile"), " tiles of ", " x ", stream);
+        write_list(json_object_get(o, "kept"), ", of which ", " x ", stream);
+        fputs(over_ranks ? " are kept; " : " are kept; one tile:\n", stream);
+    } else {
+        fputs("overlap-save: nothing of the result is here; ", stream);
+    }
+    if (over_ranks) write_bytes_sent(o, stream);
 }
 
 /* A convolution by samples, before the plan of the exact one. */
@@ -222,12 +238,8 @@ static void write_samples(const json_t *s, FILE *stream) {
         write_list(json_object_get(level, "points"), "", " x ", stream);
         fputc('\n', stream);
     }
-    fprintf(stream, "  %.0f samples outside of the box; this rank sends ",
-            number(s, "samples_outside"));
-    write_bytes(number(s, "bytes_sent"), stream);
-    fputs(", with the exact method ", stream);
-    write_bytes(number(s, "exact_bytes_sent"), stream);
-    fputs("\nthe exact method, not built:\n", stream);
+    fprintf(stream, "  %.0f samples outside of the box; ", number(s, "samples_outside"));
+    write_bytes_sent(s, stream);
 }
 
 /* A convolution by levels, before the plan of the exact one. */
@@ -248,11 +260,8 @@ static void write_levels(const json_t *m, FILE *stream) {
         write_bytes(number(level, "bytes_sent"), stream);
         fputc('\n', stream);
     }
-    fputs("  this rank sends ", stream);
-    write_bytes(number(m, "bytes_sent"), stream);
-    fputs(", with the exact method ", stream);
-    write_bytes(number(m, "exact_bytes_sent"), stream);
-    fputs("\nthe exact method, not built:\n", stream);
+    fputs("  ", stream);
+    write_bytes_sent(m, stream);
 }
 
 static void write_plan(const json_t *report, FILE *stream) {

@@ -169,6 +169,7 @@ struct weft_plan_private {
     struct weft_sampled *sampled;    /* how it is done by samples, or NULL. The rest of the plan is
                                         then the exact method's over simulated ranks, not built */
     struct weft_multilevel *multilevel; /* likewise by levels */
+    struct weft_overlap_save_ranks *overlap_save_ranks; /* likewise by tiles, over several ranks */
     weft_transport *transport;          /* the plan's own message space */
     weft_call call;
     weft_region *input_boxes, *output_boxes; /* of bricks, all ranks */
@@ -218,6 +219,8 @@ weft_plan weft_plan_next(weft_plan handle, weft_plan before);
 
 /* Convolves by tiles. Not collective. */
 weft_status weft_overlap_save_run(weft_plan plan, const void *in, void *out);
+/* The same over several ranks. Collective. */
+weft_status weft_overlap_save_ranks_run(weft_plan plan, const void *in, void *out);
 /* Convolves by samples. Collective. */
 weft_status weft_sampled_run(weft_plan plan, const void *in, void *out);
 /* Convolves by levels. Collective. */

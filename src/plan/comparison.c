@@ -1,11 +1,10 @@
 /* Comparing the ranks' arguments, and collecting their bricks. */
 #include "plan/agreement.h"
+#include "plan/boxes.h"
 #include "plan/problem.h"
-#include "support/checked.h"
 #include "support/error.h"
 #include "support/hash.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { RECORD_MAX = 160 };
@@ -141,59 +140,11 @@ uint64_t weft_call_hash(const weft_call *call) {
     return hash;
 }
 
-typedef struct placed_box {
-    const weft_region *box;
-    int rank;
-} placed_box;
-
-static int by_first_axis(const void *a, const void *b) {
-    int64_t x = ((const placed_box *)a)->box->lo[0], y = ((const placed_box *)b)->box->lo[0];
-    return (x > y) - (x < y);
-}
-
-/* Boxes tile an array when they do not overlap and their volumes add up. Sorted along the first
- * axis, each is compared only with those that begin before it ends. */
-static weft_status check_tiling(const weft_region *boxes, int ranks, const int64_t *n, int axes,
-                                const char *name) {
-    placed_box *sorted = malloc((size_t)ranks * sizeof *sorted);
-    if (!sorted) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %d boxes", ranks);
-    int64_t covered = 0, total = 1;
-    int filled = 0;
-    weft_status status = WEFT_SUCCESS;
-    for (int a = 0; a < axes; a++) total *= n[a];
-    for (int r = 0; r < ranks; r++) {
-        int64_t elements = weft_region_elements(&boxes[r]);
-        /* Boxes that overlap may have any number of elements together. */
-        if (!weft_checked_add(covered, elements, &covered)) covered = INT64_MAX;
-        if (elements > 0) sorted[filled++] = (placed_box){&boxes[r], r};
-    }
-    qsort(sorted, (size_t)filled, sizeof *sorted, by_first_axis);
-    for (int i = 0; i < filled && status == WEFT_SUCCESS; i++) {
-        int64_t end = sorted[i].box->lo[0] + sorted[i].box->n[0];
-        for (int j = i + 1; j < filled && sorted[j].box->lo[0] < end; j++) {
-            weft_region both = weft_region_intersect(sorted[i].box, sorted[j].box);
-            if (weft_region_elements(&both) == 0) continue;
-            status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                               "problem.%s boxes of ranks %d and %d overlap; every element belongs "
-                               "to one rank",
-                               name, sorted[i].rank, sorted[j].rank);
-            break;
-        }
-    }
-    if (status == WEFT_SUCCESS && covered != total)
-        status =
-            weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                      "problem.%s boxes of all ranks cover %lld of %lld elements; every element "
-                      "belongs to one rank",
-                      name, (long long)covered, (long long)total);
-    free(sorted);
-    return status;
-}
-
 weft_status weft_call_gather_boxes(weft_transport *transport, const weft_call *call,
                                    weft_space space, weft_region **boxes) {
-    const weft_brick *brick = space == WEFT_INPUT ? &call->input : &call->output;
-    int rank = call->problem.rank;
+    const bool input = space == WEFT_INPUT;
+    const weft_brick *brick = input ? &call->input : &call->output;
+    const int rank = call->problem.rank;
     int64_t n[WEFT_AXES];
     weft_region mine = {.axes = rank + 1};
     weft_call_extents(call, space, n);
@@ -202,22 +153,6 @@ weft_status weft_call_gather_boxes(weft_transport *transport, const weft_call *c
         mine.n[a] = brick->box.n[a];
     }
     mine.n[rank] = n[rank];
-    weft_region *all = calloc((size_t)transport->size, sizeof *all);
-    weft_status status =
-        all ? WEFT_SUCCESS
-            : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %d boxes", transport->size);
-    status = weft_agree(transport, status);
-    if (status == WEFT_SUCCESS) {
-        status = transport->ops->gather_all(transport, &mine, sizeof mine, all);
-        if (status == WEFT_SUCCESS)
-            status = check_tiling(all, transport->size, n, rank + 1,
-                                  space == WEFT_INPUT ? "input" : "output");
-        status = weft_agree(transport, status);
-    }
-    if (status != WEFT_SUCCESS) {
-        free(all);
-        return status;
-    }
-    *boxes = all;
-    return WEFT_SUCCESS;
+    return weft_gather_boxes(transport, &mine, n, input ? "problem.input" : "problem.output",
+                             boxes);
 }

@@ -1,7 +1,8 @@
 /*
  * Convolutions over ranks: random fields, kernels and boundaries, mixed over the axes, against
- * direct sums, on one rank also by overlap-save; built-in kernels against eigenfunctions of mixed
- * boundaries; free space, alone and mixed with other boundaries, against closed forms.
+ * direct sums, also by overlap-save, of kernels that every rank has and that they share; built-in
+ * kernels against eigenfunctions of mixed boundaries; free space, alone and mixed with other
+ * boundaries, against closed forms.
  *
  *   convolve [--cases N] [--seed S] [--device host|simulated|opencl|cuda] [--case C] [--scale M]
  */
@@ -330,6 +331,40 @@ static void make_kernel(convolve_case *c, void **array) {
     for (int64_t i = 0; i < count; i++) whole_kernel[i] = get(p, *array, i);
 }
 
+/* This rank's box of a kernel of extents n: in random boxes along two axes, some of them empty, the
+ * same on all ranks. NULL: every rank has the whole kernel. The box's numbers of the whole kernel
+ * are copied to the beginning of the array. */
+static const weft_box *share_kernel(const weft_convolution_problem *p, const int64_t *n,
+                                    size_t number_bytes, void *array) {
+    static weft_box box;
+    if (random_below(3) > 0) return NULL;
+    const int across = 1 + random_below(ranks), along = ranks / across, last = p->rank - 1;
+    box = (weft_box){{0}, {1, 1, 1, 1, 1, 1, 1, 1}};
+    for (int a = 0; a < p->rank; a++) box.n[a] = n[a];
+    const int slabs = last > 0 ? along : 1, columns = across, mine = rank;
+    const int row = mine / columns, column = mine % columns;
+    const bool has = row < slabs;
+    box.lo[last] = n[last] * column / columns;
+    box.n[last] = has ? n[last] * (column + 1) / columns - box.lo[last] : 0;
+    if (last > 0) {
+        box.lo[0] = has ? n[0] * row / slabs : 0;
+        box.n[0] = has ? n[0] * (row + 1) / slabs - box.lo[0] : 0;
+    }
+    const int64_t count = elements_of(&box, p->rank);
+    for (int64_t i = 0; i < count; i++) { /* elements only move towards the beginning */
+        int64_t index[WEFT_MAX_RANK], from = 0;
+        index_of(&box, p->rank, i, index);
+        for (int a = 0; a < p->rank; a++) from = from * n[a] + index[a];
+        memmove((char *)array + (size_t)i * number_bytes,
+                (char *)array + (size_t)from * number_bytes, number_bytes);
+    }
+    return &box;
+}
+
+static size_t bytes_of_number(const weft_convolution_problem *p, bool real) {
+    return (p->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double)) * (real ? 1 : 2);
+}
+
 static void array_case(int number) {
     convolve_case c;
     void *array;
@@ -341,7 +376,7 @@ static void array_case(int number) {
     p->batch = random_below(3);
     p->mode = (weft_convolution_mode)random_below(3);
     p->correlate = random_below(3) == 0;
-    if (ranks == 1 && device == WEFT_HOST && random_below(2)) p->method = WEFT_OVERLAP_SAVE;
+    if (device == WEFT_HOST && random_below(2)) p->method = WEFT_OVERLAP_SAVE;
     for (int a = 0; a < p->rank; a++) {
         if (p->method == WEFT_OVERLAP_SAVE) p->boundary[a] = WEFT_LINEAR;
         p->kernel.n[a] = 1 + random_below(random_below(5) ? 5 : 14);
@@ -358,7 +393,13 @@ static void array_case(int number) {
     c.tolerance = p->precision == WEFT_SINGLE ? 2e-5 : 1e-12;
     c.least = 1e-3;
     make_kernel(&c, &array);
+    p->kernel.box = share_kernel(p, p->kernel.n, bytes_of_number(p, p->kind == WEFT_R2C), array);
     const bool later = random_below(4) == 0;
+    const bool none = p->kernel.box && elements_of(p->kernel.box, p->rank) == 0;
+    if (none) {
+        free(array);
+        array = NULL;
+    }
     p->kernel.array = later ? NULL : array;
     describe(&c, number);
     if (create(&c, &plan)) {
@@ -452,6 +493,7 @@ static void tabulate(weft_convolution_problem *p) {
     }
     kernel->kind = WEFT_KERNEL_SPECTRUM;
     kernel->array = values;
+    kernel->box = share_kernel(p, n, bytes_of_number(p, false), values);
     kernel->function = NULL;
     kernel->argument = NULL;
 }

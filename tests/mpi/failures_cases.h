@@ -8,11 +8,12 @@
 #include <string.h>
 
 /* What is made: a plan for the problem, or of its shape and kind a composition of several parts, or
- * a convolution with an array, or one by samples or by levels. */
+ * a convolution with an array, or one by tiles, samples or levels. */
 typedef enum case_made {
     MADE_PLAN = 0,
     MADE_COMPOSITION,
     MADE_CONVOLUTION,
+    MADE_TILES,
     MADE_SAMPLES,
     MADE_MULTILEVEL
 } case_made;
@@ -94,6 +95,10 @@ static const case_of cases[] = {
      .options = {SLAB, .exchange = {WEFT_P2P_SYNC}}},
     {.name = "convolution",
      .made = MADE_CONVOLUTION,
+     .problem = {SHAPE},
+     .options = {PENCIL, .exchange = {WEFT_A2A_SYNC}}},
+    {.name = "overlap-save",
+     .made = MADE_TILES,
      .problem = {SHAPE},
      .options = {PENCIL, .exchange = {WEFT_A2A_SYNC}}},
     {.name = "samples",
@@ -289,6 +294,23 @@ static inline weft_status case_convolve(weft_context ctx, const case_of *c, weft
     return weft_convolution_create(ctx, &problem, &c->options, plan);
 }
 
+/* By tiles, of a kernel whose rows ranks share. */
+static inline weft_status case_tile(weft_context ctx, const case_of *c, int rank, int size,
+                                    weft_plan *plan) {
+    static const double kernel[2 * 3 * 2 * 2] = {1, 0, 2, 0, 3, 1};
+    const int64_t *n = c->problem.n;
+    const int64_t first = 3 * rank / size, end = 3 * (rank + 1) / size;
+    const weft_box box = {.lo = {first}, .n = {end - first, 2, 2}};
+    const weft_convolution_problem problem = {
+        .rank = c->problem.rank,
+        .n = {n[0], n[1], n[2]},
+        .kind = c->problem.kind,
+        .boundary = {WEFT_LINEAR, WEFT_LINEAR, WEFT_LINEAR},
+        .kernel = {.array = end > first ? kernel : NULL, .n = {3, 2, 2}, .box = &box},
+        .method = WEFT_OVERLAP_SAVE};
+    return weft_convolution_create(ctx, &problem, &c->options, plan);
+}
+
 static inline weft_status case_sample(weft_context ctx, const case_of *c, weft_plan *plan) {
     static const double zero[2] = {0, 0};
     const int64_t *n = c->problem.n;
@@ -304,10 +326,11 @@ static inline weft_status case_sample(weft_context ctx, const case_of *c, weft_p
     return weft_convolution_create(ctx, &problem, &c->options, plan);
 }
 
-static inline weft_status case_create(weft_context ctx, const case_of *c,
+static inline weft_status case_create(weft_context ctx, const case_of *c, int rank, int size,
                                       const weft_problem *problem, weft_plan *plan) {
     if (c->made == MADE_COMPOSITION) return case_compose(ctx, c, plan);
     if (c->made == MADE_CONVOLUTION) return case_convolve(ctx, c, plan);
+    if (c->made == MADE_TILES) return case_tile(ctx, c, rank, size, plan);
     if (c->made >= MADE_SAMPLES) return case_sample(ctx, c, plan);
     return weft_plan_create(ctx, problem, &c->options, plan);
 }
