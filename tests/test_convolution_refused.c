@@ -15,6 +15,7 @@ typedef struct misuse {
 
 static const double array[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
 static const double skew[4] = {1, 0.5, 0.25, 1}, turned[4] = {1, 0.5, 0.5, 1};
+static const weft_box beyond = {.lo = {0, 1}, .n = {3, 3}}, two_thirds = {.n = {2, 3}};
 static const double not_finite[2] = {0, INFINITY};
 
 static const misuse misuses[] = {
@@ -35,6 +36,15 @@ static const misuse misuses[] = {
     {"the kernel has more than 2^60 bytes",
      WEFT_ERROR_INVALID_ARGUMENT,
      {ACROSS, .kernel = {.array = array, .n = {1LL << 40, 1LL << 40}}}},
+    {"problem.kernel.box has 3 indices from 1 on along axis 1, outside of 0..2",
+     WEFT_ERROR_INVALID_ARGUMENT,
+     {ACROSS, .kernel = {.array = array, .n = {3, 3}, .box = &beyond}}},
+    {"problem.kernel boxes of all ranks cover 6 of 9 elements",
+     WEFT_ERROR_INVALID_ARGUMENT,
+     {ACROSS, .kernel = {.array = array, .n = {3, 3}, .box = &two_thirds}}},
+    {"problem.kernel.box is given, but kernel poisson is no array",
+     WEFT_ERROR_INVALID_ARGUMENT,
+     {ACROSS, .kernel = {.kind = WEFT_KERNEL_POISSON, .zero = turned, .box = &two_thirds}}},
     {"problem.kernel.array is not symmetric about origin[0] = 1",
      WEFT_ERROR_INVALID_ARGUMENT,
      {ACROSS, .boundary = {WEFT_NEUMANN},

@@ -1,5 +1,5 @@
 /*
- * weft convolve IN KERNEL OUT: each rank reads its box of the field and the whole kernel, the plan
+ * weft convolve IN KERNEL OUT: each rank reads its box of the field and of the kernel, the plan
  * convolves, each rank writes its box of the result.
  */
 #include "array_run.h"
@@ -19,7 +19,8 @@ typedef struct convolve_run {
     const convolve_flags *flags;
     weft_convolution_problem problem;
     weft_array *kernel_file; /* while it is read */
-    void *kernel;            /* what is in it, whole on every rank */
+    void *kernel;            /* this rank's box of what is in it */
+    weft_box kernel_box;
     double zero[2], covariance[WEFT_MAX_RANK * WEFT_MAX_RANK];
 } convolve_run;
 
@@ -134,23 +135,27 @@ static weft_status describe_kernel_file(convolve_run *run) {
     return run->flags->spectrum ? describe_spectrum(run) : describe_origin(run);
 }
 
-/* The whole kernel, on every rank. */
+/* Ranks share the kernel's indices along axis 0. */
 static weft_status read_kernel_file(convolve_run *run) {
-    MPI_Comm comm = run->files.world->comm;
-    const weft_convolution_problem *p = &run->problem;
-    const weft_element wanted =
-        array_run_element(p->precision, run->flags->spectrum || p->kind == WEFT_C2C);
-    weft_array_info info = {.element = wanted, .rank = p->rank};
-    weft_box whole = {.lo = {0}};
+    const command_world *world = run->files.world;
+    weft_convolution_kernel *kernel = &run->problem.kernel;
+    const weft_element wanted = array_run_element(
+        run->problem.precision, run->flags->spectrum || run->problem.kind == WEFT_C2C);
+    weft_array_info info = {.element = wanted, .rank = run->problem.rank};
+    weft_box *box = &run->kernel_box;
     int64_t bytes = 0;
-    memcpy(info.n, p->kernel.n, sizeof info.n);
-    memcpy(whole.n, p->kernel.n, sizeof whole.n);
+    *box = (weft_box){.lo = {0}};
+    memcpy(box->n, kernel->n, sizeof box->n);
+    memcpy(info.n, kernel->n, sizeof info.n);
     if (!weft_array_bytes(&info, &bytes))
         return WRONG("%s: it has more elements than there can be", run->files.record.kernel);
+    weft_split(kernel->n[0], world->ranks, world->rank, &box->lo[0], &box->n[0]);
+    bytes = bytes / kernel->n[0] * box->n[0];
     weft_status status = array_run_buffer(&run->files, (size_t)bytes, &run->kernel);
-    WEFT_TRY(weft_array_agree(comm, status));
-    WEFT_TRY(weft_array_read(run->kernel_file, &whole, wanted, run->kernel));
-    run->problem.kernel.array = run->kernel;
+    WEFT_TRY(weft_array_agree(world->comm, status));
+    WEFT_TRY(weft_array_read(run->kernel_file, box, wanted, run->kernel));
+    kernel->array = run->kernel;
+    kernel->box = box;
     return WEFT_SUCCESS;
 }
 
@@ -233,14 +238,14 @@ static double bytes_of(const weft_convolution_problem *p, const int64_t *n) {
 }
 
 /* What a rank needs whatever the plan: its share of the field, of the result, which is as large or
- * larger but for --mode valid, and of the kernel's spectrum; and the kernel twice, as it is read
- * and in double precision. */
+ * larger but for --mode valid, and of the kernel's spectrum; and its share of the kernel twice, as
+ * it is read and in double precision. */
 static double least_bytes(const convolve_run *run) {
     const weft_convolution_problem *p = &run->problem;
     const bool array = run->kernel_file != NULL;
     const bool valid = count_boundaries(p, WEFT_LINEAR) > 0 && p->mode == WEFT_VALID;
-    return bytes_of(p, p->n) * (valid ? 2 : 3) / run->files.world->ranks +
-           (array ? 2 * bytes_of(p, p->kernel.n) : 0.0);
+    return (bytes_of(p, p->n) * (valid ? 2 : 3) + (array ? 2 * bytes_of(p, p->kernel.n) : 0.0)) /
+           run->files.world->ranks;
 }
 
 static weft_status make_plan(convolve_run *run) {
@@ -252,6 +257,7 @@ static weft_status make_plan(convolve_run *run) {
     weft_status status =
         weft_convolution_create(files->context, &run->problem, &options, &files->record.plan);
     run->problem.kernel.array = NULL;
+    run->problem.kernel.box = NULL;
     free(run->kernel);
     run->kernel = NULL;
     WEFT_TRY(weft_array_agree(files->world->comm, status));

@@ -980,9 +980,10 @@ typedef enum weft_convolution_method {
     WEFT_OVERLAP_SAVE,    /* tiles of the field, which overlap by the kernel's extents less 1, are
                              convolved one by one while they lie in the cache. For arrays as kernels
                              and WEFT_LINEAR along all axes (of axes of 1 point with a kernel of 1
-                             point the boundary does not matter), without deconvolve, on WEFT_HOST in
-                             contexts of one process, out of place; WEFT_ERROR_UNSUPPORTED otherwise.
-                             Threads share the tiles */
+                             point the boundary does not matter), without deconvolve, on WEFT_HOST,
+                             out of place; WEFT_ERROR_UNSUPPORTED otherwise. Threads share the tiles;
+                             over several ranks each convolves its box of the result, after one
+                             exchange of the points around it */
     WEFT_SAMPLES,   /* with little communication: each rank convolves its own part of the field,
                       and sends samples of the result, from which the others interpolate it:
                       the fewer the farther away. For kernels that are smooth but near 0 and

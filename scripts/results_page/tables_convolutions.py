@@ -34,6 +34,18 @@ def on_two_ranks() -> str:
     return markdown("case|n³:|one plan, ms:|separate over it:|FFTW-MPI over it:", lines)
 
 
+def tiles_over_ranks() -> str:
+    lines = []
+    for row in rows("convolutions/tiles-over-ranks.csv"):
+        power_of = "²" if row["axes"] == "2" else "³"
+        whole, tiles = number(row, "whole_ms"), number(row, "tiles_ms")
+        sent = f"{number(row, 'whole_bytes / tiles_bytes'):.0f}"
+        names = [f"{row['n']}{power_of}", f"{row['kernel']}{power_of}"]
+        lines.append([*names, digits(whole), digits(tiles), two(whole / tiles), sent, row["chosen"]])
+    head = "field:|kernel:|whole, ms:|tiles, ms:|whole over tiles:|bytes sent, whole over tiles:|chosen"
+    return markdown(head, lines)
+
+
 def on_one_gpu() -> str:
     lines = []
     cases = {"periodic, Gaussian": (128, 256, 512), "linear, `same`": (64, 128), "free-space Poisson": (64, 128)}

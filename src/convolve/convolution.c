@@ -262,10 +262,19 @@ static weft_status choose_plan(weft_context ctx, weft_convolved *c, const weft_o
     return status == WEFT_SUCCESS && exact ? compose(ctx, c, options, plan) : status;
 }
 
+/* What an outline would hold, if it were built. */
+static void forget_workspaces(weft_plan outline) {
+    for (weft_plan p = outline; p; p = weft_plan_next(outline, p)) {
+        p->build->memory.workspace = 0;
+        p->build->memory.page_locked = 0;
+    }
+}
+
 static weft_status finish_by(weft_convolution_method method, weft_plan plan, weft_context ctx,
                              weft_convolved *c, const weft_options *options) {
     const void *kernel = c->problem.kernel.array;
     c->problem.kernel.array = NULL; /* the caller's */
+    if (method != WEFT_WHOLE) forget_workspaces(plan);
     if (method == WEFT_SAMPLES) return weft_sampled_create(plan, ctx, c, options);
     if (method == WEFT_MULTILEVEL) return weft_multilevel_create(plan, ctx, c);
     if (method == WEFT_OVERLAP_SAVE)

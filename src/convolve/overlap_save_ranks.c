@@ -118,6 +118,10 @@ static weft_status make_own_plan(weft_overlap_save_ranks *s, weft_plan outline, 
     const weft_region result = box_of(outline, c, WEFT_RESULT, rank);
     const weft_region source = box_of(outline, c, WEFT_INPUT, rank);
     const weft_region *field = &s->exchange.wanted[rank];
+    const weft_options of_one = {.engine = options->engine,
+                                 .threads = options->threads,
+                                 .effort = options->effort,
+                                 .device_memory_limit = options->device_memory_limit};
     s->reads = weft_region_elements(&source) > 0;
     s->stores = weft_region_elements(&result) > 0;
     if (!s->stores) return WEFT_SUCCESS;
@@ -128,7 +132,7 @@ static weft_status make_own_plan(weft_overlap_save_ranks *s, weft_plan outline, 
                          s->around_bytes);
     WEFT_TRY(weft_context_create(NULL, &s->context));
     s->context->source = ctx->source;
-    return weft_convolved_by_tiles(s->context, c, options, field, &result, &s->plan);
+    return weft_convolved_by_tiles(s->context, c, &of_one, field, &result, &s->plan);
 }
 
 weft_status weft_overlap_save_ranks_create(weft_plan plan, weft_context ctx,
