@@ -3,6 +3,7 @@
 #include "convolve/convolve.h"
 
 #include "one_context.h"
+#include "random_numbers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -391,6 +392,77 @@ static void a_spectrum_gives_what_its_function_gives_and_can_be_replaced(void **
     }
 }
 
+/* ---- fields ---- */
+
+enum { FIELDS = 6, LONGEST = 40, APART = 3 };
+
+/* The elastic kernel on a run of points, whose fields are neighbours in memory or lie apart. */
+static void map(const weft_convolved *c, weft_fields_run run, int64_t apart, const double *in,
+                char *out) {
+    const bool single = run.precision == WEFT_SINGLE;
+    const size_t element = single ? 2 * sizeof(float) : 2 * sizeof(double);
+    const void *from[FIELDS];
+    void *to[FIELDS];
+    for (int f = 0; f < FIELDS; f++) {
+        char *field = out + (size_t)f * LONGEST * APART * element;
+        from[f] = to[f] = field;
+        for (int64_t i = 0; i < 2 * run.count; i++) {
+            const int64_t at = i / 2 * apart * 2 + i % 2;
+            if (single)
+                ((float *)(void *)field)[at] = (float)in[f * 2 * LONGEST + i];
+            else
+                ((double *)(void *)field)[at] = in[f * 2 * LONGEST + i];
+        }
+    }
+    run.in = from;
+    run.out = to;
+    run.in_stride = run.out_stride = apart;
+    weft_convolved_apply_fields(&run, (void *)(uintptr_t)c);
+}
+
+/* Neighbours are done several at a time, but for wavenumber 0 and frequencies that are their own
+ * negatives; others one by one. */
+static void points_that_are_done_together_get_the_bits_of_single_ones(void **state) {
+    (void)state;
+    static double in[FIELDS * 2 * LONGEST];
+    static char one[FIELDS * LONGEST * APART * 16], other[sizeof one];
+    for (int i = 0; i < 100; i++) {
+        const weft_convolution_problem problem = {
+            .rank = 3,
+            .n = {2 + random_below(9), 2 + random_below(9), 2 + random_below(LONGEST - 2)},
+            .kind = random_below(2) ? WEFT_R2C : WEFT_C2C,
+            .precision = random_below(2) ? WEFT_SINGLE : WEFT_DOUBLE,
+            .kernel = {.kind = WEFT_KERNEL_ELASTIC, .lame = {1.3, 0.7}}};
+        weft_convolution made = NULL;
+        ok(weft_convolution_create(ctx, &problem, NULL, &made));
+        const weft_convolved *c = made->convolution;
+        const size_t element = problem.precision == WEFT_SINGLE ? 8 : 16;
+        for (int k = 0; k < 30; k++) {
+            weft_fields_run run = {.in_fields = FIELDS,
+                                   .out_fields = FIELDS,
+                                   .axis = random_below(3),
+                                   .precision = problem.precision,
+                                   .complex_elements = 1};
+            const bool beside_zero = random_below(3) == 0;
+            for (int a = 0; a < 3; a++)
+                run.index[a] = beside_zero && a != run.axis
+                                   ? 0
+                                   : random_below((int)weft_convolved_extent(c, a));
+            run.count =
+                1 + random_below((int)(weft_convolved_extent(c, run.axis) - run.index[run.axis]));
+            for (int n = 0; n < FIELDS * 2 * LONGEST; n++) in[n] = random_number();
+            map(c, run, 1, in, one);
+            map(c, run, APART, in, other);
+            for (int f = 0; f < FIELDS; f++)
+                for (int64_t n = 0; n < run.count; n++)
+                    assert_memory_equal(one + ((size_t)f * LONGEST * APART + (size_t)n) * element,
+                                        other + ((size_t)f * LONGEST + (size_t)n) * APART * element,
+                                        element);
+        }
+        weft_convolution_destroy(&made);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_spectrum_gives_what_its_function_gives_and_can_be_replaced),
@@ -403,6 +475,7 @@ int main(void) {
         cmocka_unit_test(a_kernel_that_was_never_given_is_asked_for),
         cmocka_unit_test(padded_lengths_are_the_least_products_and_found_at_once),
         cmocka_unit_test(boxes_of_free_space_may_have_any_unit_of_length_but_not_any_shape),
+        cmocka_unit_test(points_that_are_done_together_get_the_bits_of_single_ones),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -182,30 +182,24 @@ static inline void project(int rank, point *p) {
     for (int a = 0; a < rank; a++) p->out[a] = p->factor * (p->in[a] - p->k[a] * along);
 }
 
-/* Moulinec and Suquet, Comput. Methods Appl. Mech. Engrg. 157, 1998: the strain that a stress
- * causes in an isotropic medium, Gamma : s. With t = s.k, the displacement is (but for a factor i)
- * u = (t - (lambda + mu) / (lambda + 2 mu) k (k.t) / |k|^2) / (mu |k|^2), and the strain is the
- * symmetric part of k u. */
-static inline void strain(int rank, const double *lame, point *p) {
-    static const int of[2][3][3] = {{{0, 2, 0}, {2, 1, 0}, {0, 0, 0}},
-                                    {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}}};
-    const int(*component)[3] = of[rank - 2];
-    const double over = p->square > 0 ? 1 / p->square : 0, size = p->factor * over / lame[1];
-    const double share = (lame[0] + lame[1]) / (lame[0] + 2 * lame[1]) * over;
-    weft_pair u[3], along = {0, 0};
-    for (int a = 0; a < rank; a++) {
-        u[a] = p->k[0] * p->in[component[a][0]];
-        for (int b = 1; b < rank; b++) u[a] += p->k[b] * p->in[component[a][b]];
-        along += p->k[a] * u[a];
-    }
-    along *= share;
-    for (int a = 0; a < rank; a++) u[a] = (u[a] - p->k[a] * along) * size;
-    for (int a = 0; a < rank; a++) {
-        p->out[a] = p->k[a] * u[a];
-        for (int b = a + 1; b < rank; b++)
-            p->out[component[a][b]] = 0.5 * (p->k[a] * u[b] + p->k[b] * u[a]);
-    }
-}
+/* Several points at once: their pairs, and numbers of theirs, each twice. */
+typedef double weft_pairs __attribute__((vector_size(64)));
+enum { PAIRS = 4 };
+
+#define NUMBER double
+#define PAIR weft_pair
+#define NAMED(name) name
+#include "convolve/strain.inc"
+#undef NUMBER
+#undef PAIR
+#undef NAMED
+#define NUMBER weft_pairs
+#define PAIR weft_pairs
+#define NAMED(name) name##_of_several
+#include "convolve/strain.inc"
+#undef NUMBER
+#undef PAIR
+#undef NAMED
 
 static inline void multiply(weft_kernel_kind kind, int rank, const double *lame, point *p) {
     p->square = 0;
@@ -214,7 +208,8 @@ static inline void multiply(weft_kernel_kind kind, int rank, const double *lame,
     if (kind == WEFT_KERNEL_DIVERGENCE) divergence(rank, p);
     if (kind == WEFT_KERNEL_CURL) curl(rank, p);
     if (kind == WEFT_KERNEL_LERAY) project(rank, p);
-    if (kind == WEFT_KERNEL_ELASTIC) strain(rank, lame, p);
+    const double over = p->square > 0 ? 1 / p->square : 0;
+    if (kind == WEFT_KERNEL_ELASTIC) strain(rank, lame, p->factor, &over, p->k, p->in, p->out);
 }
 
 /* Where a frequency is its own negative (index n/2), a spectrum of real fields has the mean of both
@@ -256,10 +251,73 @@ static inline void multiply_staggered(const weft_convolved *c, int rank, const i
 
 /* ---- runs ---- */
 
-/* One run, with what does not change in it known to the compiler. */
+static inline void pairs_get(const void *array, bool single, int64_t i, weft_pairs *value) {
+    const float *floats = (const float *)array + 2 * i;
+    if (!single) memcpy(value, (const double *)array + 2 * i, sizeof *value);
+    for (int k = 0; k < 2 * PAIRS && single; k++) (*value)[k] = (double)floats[k];
+}
+
+static inline void pairs_set(void *array, bool single, int64_t i, const weft_pairs *value) {
+    float *floats = (float *)array + 2 * i;
+    if (!single) memcpy((double *)array + 2 * i, value, sizeof *value);
+    for (int k = 0; k < 2 * PAIRS && single; k++) floats[k] = (float)(*value)[k];
+}
+
+/* The elastic kernel at points first to end - 1 of a run of neighbours, PAIRS at a time: none of
+ * them has wavenumber 0, or a frequency that is its own negative. */
+static inline __attribute__((always_inline)) void strain_neighbours(const weft_fields_run *run,
+                                                                    const weft_convolved *c,
+                                                                    bool single, int64_t first,
+                                                                    int64_t end) {
+    enum { RANK = 3 };
+    weft_pairs k[RANK], in[MOST], out[MOST];
+    const double *wave = c->wave[run->axis] + run->index[run->axis];
+    for (int a = 0; a < RANK; a++)
+        if (a != run->axis) k[a] = c->wave[a][run->index[a]] - (weft_pairs){0};
+    for (int64_t i = first; i < end; i += PAIRS) {
+        for (int n = 0; n < 2 * PAIRS; n++) k[run->axis][n] = wave[i + n / 2];
+        for (int f = 0; f < MOST; f++) pairs_get(run->in[f], single, i, &in[f]);
+        const weft_pairs over = 1 / (k[0] * k[0] + k[1] * k[1] + k[2] * k[2]);
+        strain_of_several(RANK, c->problem.kernel.lame, 1 / c->points, &over, k, in, out);
+        for (int f = 0; f < MOST; f++) pairs_set(run->out[f], single, i, &out[f]);
+    }
+}
+
+/* The same with each processor's vectors. Additions are not fused, so the bits are the same. */
+typedef void (*strain_function)(const weft_fields_run *run, const weft_convolved *c, bool single,
+                                int64_t first, int64_t end);
+
+static void strain_plainly(const weft_fields_run *run, const weft_convolved *c, bool single,
+                           int64_t first, int64_t end) {
+    strain_neighbours(run, c, single, first, end);
+}
+
+#ifdef __x86_64__
+__attribute__((target("avx2"))) static void strain_avx2(const weft_fields_run *run,
+                                                        const weft_convolved *c, bool single,
+                                                        int64_t first, int64_t end) {
+    strain_neighbours(run, c, single, first, end);
+}
+
+__attribute__((target("avx512f"))) static void strain_avx512(const weft_fields_run *run,
+                                                             const weft_convolved *c, bool single,
+                                                             int64_t first, int64_t end) {
+    strain_neighbours(run, c, single, first, end);
+}
+#endif
+
+static strain_function find_strain(void) {
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx512f")) return strain_avx512;
+    if (__builtin_cpu_supports("avx2")) return strain_avx2;
+#endif
+    return strain_plainly;
+}
+
+/* Points first to end - 1 of a run, with what does not change in it known to the compiler. */
 static inline __attribute__((always_inline)) void
 apply(const weft_fields_run *run, const weft_convolved *c, weft_kernel_kind kind, int rank,
-      bool single, bool staggered, int in_fields, int out_fields) {
+      bool single, bool staggered, int in_fields, int out_fields, int64_t first, int64_t end) {
     int64_t index[3] = {0, 0, 0};
     const double factor = 1 / c->points;
     bool folds = false;
@@ -267,7 +325,7 @@ apply(const weft_fields_run *run, const weft_convolved *c, weft_kernel_kind kind
         index[a] = run->index[a];
         if (a != run->axis) folds = folds || 2 * index[a] == c->axis[a].transform;
     }
-    for (int64_t i = 0; i < run->count; i++) {
+    for (int64_t i = first; i < end; i++) {
         point p = {.factor = factor};
         index[run->axis] = run->index[run->axis] + i;
         for (int a = 0; a < rank; a++) p.k[a] = c->wave[a][index[a]];
@@ -284,17 +342,60 @@ apply(const weft_fields_run *run, const weft_convolved *c, weft_kernel_kind kind
     }
 }
 
+/* Whether frequencies of all points of a run are their own negatives, or wavenumber 0 but for the
+ * axis of the run. */
+static void look_across(const weft_fields_run *run, const weft_convolved *c, bool *folds,
+                        bool *origin) {
+    *folds = false;
+    *origin = true;
+    for (int a = 0; a < c->problem.rank; a++) {
+        if (a == run->axis) continue;
+        *folds = *folds || 2 * run->index[a] == c->axis[a].transform;
+        *origin = *origin && run->index[a] == 0;
+    }
+}
+
+/* Where the points of a run from `first` on end that are alike: the one that is its own negative,
+ * or wavenumber 0 (`origin`: index 0 is), is alone. *alone tells whether these are to be done one
+ * by one. */
+static int64_t find_end(const weft_fields_run *run, int64_t n, bool origin, int64_t first,
+                        bool *alone) {
+    const int64_t index = run->index[run->axis] + first, half = (n + 1) / 2;
+    const int64_t left = run->count - first;
+    *alone = 2 * index == n || (origin && index == 0);
+    if (*alone) return first + 1;
+    return index < half && half - index < left ? first + half - index : run->count;
+}
+
+/* In three dimensions most points of a run are done several at a time, if they are neighbours in
+ * memory. */
+static void apply_elastic(const weft_fields_run *run, const weft_convolved *c, bool single) {
+    const int64_t n = c->axis[run->axis].transform;
+    const strain_function strain_several = find_strain();
+    bool folds, origin, alone = run->in_stride != 1 || run->out_stride != 1;
+    look_across(run, c, &folds, &origin);
+    const bool all_alone = alone || folds;
+    for (int64_t first = 0, end; first < run->count; first = end) {
+        end = all_alone ? run->count : find_end(run, n, origin, first, &alone);
+        const int64_t several = all_alone || alone ? first : first + (end - first) / PAIRS * PAIRS;
+        if (several > first) strain_several(run, c, single, first, several);
+        if (single)
+            apply(run, c, WEFT_KERNEL_ELASTIC, 3, true, false, 6, 6, several, end);
+        else
+            apply(run, c, WEFT_KERNEL_ELASTIC, 3, false, false, 6, 6, several, end);
+    }
+}
+
 void weft_convolved_apply_fields(const weft_fields_run *run, void *convolved) {
     const weft_convolved *c = convolved;
     const weft_kernel_kind kind = c->problem.kernel.kind;
     const int rank = c->problem.rank;
     const bool single = run->precision == WEFT_SINGLE;
     if (c->axis[0].staggered)
-        apply(run, c, WEFT_KERNEL_ELASTIC, rank, single, true, run->in_fields, run->out_fields);
-    else if (kind == WEFT_KERNEL_ELASTIC && rank == 3 && single)
-        apply(run, c, WEFT_KERNEL_ELASTIC, 3, true, false, 6, 6);
+        apply(run, c, WEFT_KERNEL_ELASTIC, rank, single, true, run->in_fields, run->out_fields, 0,
+              run->count);
     else if (kind == WEFT_KERNEL_ELASTIC && rank == 3)
-        apply(run, c, WEFT_KERNEL_ELASTIC, 3, false, false, 6, 6);
+        apply_elastic(run, c, single);
     else
-        apply(run, c, kind, rank, single, false, run->in_fields, run->out_fields);
+        apply(run, c, kind, rank, single, false, run->in_fields, run->out_fields, 0, run->count);
 }

@@ -690,6 +690,10 @@ static void symbol_case(int number) {
     if (p->deconvolve)
         eigenvalue = conj(eigenvalue) / (creal(eigenvalue * conj(eigenvalue)) + p->regularizer);
     c.least = 1;
+    /* A derivative rounds as the largest wavenumbers' do. */
+    for (int a = 0; a < p->rank && p->kernel.kind == WEFT_KERNEL_DERIVATIVE; a++)
+        c.least *= pow(pi * (double)p->n[a] / (p->length[a] > 0 ? p->length[a] : (double)p->n[a]),
+                       p->kernel.order[a]);
     /* Kernels differ by orders of magnitude over the spectrum. */
     c.tolerance = p->precision == WEFT_SINGLE ? 1e-4 : 1e-9;
     describe(&c, number);
