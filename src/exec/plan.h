@@ -168,9 +168,9 @@ struct weft_plan_private {
     weft_overlap_save *overlap_save; /* how the convolution is done by tiles, or NULL */
     struct weft_sampled *sampled;    /* how it is done by samples, or NULL. The rest of the plan is
                                         then the exact method's over simulated ranks, not built */
-    struct weft_multilevel *multilevel; /* likewise by levels */
+    struct weft_multilevel *multilevel;                 /* likewise by levels */
     struct weft_overlap_save_ranks *overlap_save_ranks; /* likewise by tiles, over several ranks */
-    weft_transport *transport;          /* the plan's own message space */
+    weft_transport *transport;                          /* the plan's own message space */
     weft_call call;
     weft_region *input_boxes, *output_boxes; /* of bricks, all ranks */
     int *node, *own_device;                  /* as in weft_planner; NULL: they do not matter */
