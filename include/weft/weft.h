@@ -1053,16 +1053,16 @@ typedef void (*weft_kernel_function)(const double *k, int rank, double value[2],
 typedef struct weft_convolution_kernel {
     weft_kernel_kind kind;
     /* ARRAY: the whole kernel, on every rank, or this rank's box of it, row-major, real or complex
-     * and in the precision of the field; read by weft_convolution_create. Element origin[a] along each axis is that of
-     * displacement 0 (of WEFT_LINEAR axes it does not matter). Along Dirichlet and Neumann axes the
-     * kernel is symmetric about it; with origin 0 it is the half of such a kernel. Along periodic
-     * ones it may be longer than the field, and is added up. NULL: weft_convolution_set_kernel
-     * gives it later.
-     * SPECTRUM: the kernel's spectrum in place of a formula's values, read in the same way: complex
-     * numbers in the precision of the field, of the field's extents, but for real fields n/2 + 1
-     * along the last periodic axis; n and origin do not matter. Index i along an axis is j of the
-     * wavenumber as above, on periodic axes j + n for negative ones. For real fields its values at
-     * k and -k, where both are there, are conjugate. */
+     * and in the precision of the field; read by weft_convolution_create. Element origin[a] along
+     * each axis is that of displacement 0 (of WEFT_LINEAR axes it does not matter). Along Dirichlet
+     * and Neumann axes the kernel is symmetric about it; with origin 0 it is the half of such a
+     * kernel. Along periodic ones it may be longer than the field, and is added up. NULL:
+     * weft_convolution_set_kernel gives it later. SPECTRUM: the kernel's spectrum in place of a
+     * formula's values, read in the same way: complex numbers in the precision of the field, of the
+     * field's extents, but for real fields n/2 + 1 along the last periodic axis; n and origin do
+     * not matter. Index i along an axis is j of the wavenumber as above, on periodic axes j + n for
+     * negative ones. For real fields its values at k and -k, where both are there, are conjugate.
+     */
     const void *array;
     int64_t n[WEFT_MAX_RANK], origin[WEFT_MAX_RANK];
     weft_kernel_function function;
@@ -1132,8 +1132,8 @@ WEFT_API weft_status weft_convolution_create(weft_context ctx,
                                              weft_convolution *convolution);
 
 /* Gives a convolution of kind WEFT_KERNEL_ARRAY or _SPECTRUM another kernel of the same extents, on
- * the host: the whole of it, or the box that kernel.box said. A failure may leave it without a kernel, so that executions fail until one is set.
- * Collective. */
+ * the host: the whole of it, or the box that kernel.box said. A failure may leave it without a
+ * kernel, so that executions fail until one is set. Collective. */
 WEFT_API weft_status weft_convolution_set_kernel(weft_convolution convolution, const void *array);
 
 /* Convolves: as weft_execute. in == out only where box and bytes of field and result are the same
