@@ -336,15 +336,15 @@ static void redistributions_have_methods_of_their_own_where_that_is_faster(void 
     assert_true(mixed > 0);
 }
 
-/* docs/results, cuda-exchanges: what two H200 are fastest with. */
+/* docs/results, convolutions: what two H200 are fastest with. */
 static void passes_are_cut_into_as_many_tiles_as_measured(void **state) {
     (void)state;
     static const struct {
         int64_t n[3];
         int tiles;
-    } cases[] = {{{128, 128, 128}, 1}, {{256, 256, 128}, 2},     {{256, 256, 256}, 4},
-                 {{512, 512, 512}, 8}, {{1024, 1024, 1024}, 16}, {{4096, 4096, 4096}, 16},
-                 {{2, 2, 2}, 1}};
+    } cases[] = {{{128, 128, 128}, 1},     {{256, 128, 128}, 2},     {{256, 256, 128}, 4},
+                 {{256, 256, 256}, 4},     {{512, 512, 256}, 8},     {{512, 512, 512}, 8},
+                 {{1024, 1024, 1024}, 16}, {{4096, 4096, 4096}, 16}, {{2, 2, 2}, 1}};
     setting *s = calloc(1, sizeof *s);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         for (int given = 0; given < 2; given++) {

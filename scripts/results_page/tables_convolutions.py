@@ -218,22 +218,19 @@ def subdomains() -> str:
 TWO_GPUS = ((256, "c2c"), (256, "r2c"), (512, "c2c"), (512, "r2c"), (1024, "c2c"), (1024, "r2c"))
 
 
-def _two_gpus(commit: str, n: int, kind: str, direction: str) -> float:
-    """Of the number of tiles that weft chooses: the first that ran, or 4 at 256³ and 8 at 512³ of complex data."""
-    where = {"commit": commit, "engine": "jit", "n": n, "kind": kind, "direction": direction}
-    found = rows("convolutions/two-h100.csv", **where)
-    return statistics.fmean(column([row for row in found if row["tiles"] == found[0]["tiles"]], "median_ms"))
+def _two_gpus(library: str, n: int, kind: str, direction: str) -> float:
+    """The mean of the medians of two launches, in ms."""
+    where = {"library": library, "n": n, "kind": kind, "direction": direction}
+    return statistics.fmean(column(rows("convolutions/two-h200.csv", **where), "median_ms"))
 
 
-def on_two_gpus(*cufftxt: float) -> str:
-    """Medians in ms; of 256³ the mean of two launches of a later commit. Data of cuFFTXt's is missing."""
+def on_two_gpus() -> str:
     lines = []
-    for (n, kind), spread in zip(TWO_GPUS, (*cufftxt, 0, 0), strict=True):
-        commit = "33ba43a" if n == 256 else "9ef2d4d"
-        one, forward, inverse = (_two_gpus(commit, n, kind, way) for way in ("convolve", "forward", "inverse"))
-        times = (one, _two_gpus("6c09d16", n, kind, "convolve"), forward + inverse)
-        peer = [digits(spread) if n > 256 else rounded(spread, 3), two(spread / one)] if spread else ["–", "–"]
-        cells = (rounded(ms, 3) if ms < 1 else digits(ms) for ms in times)
-        lines.append([f"{kind} {n}³", *cells, two((forward + inverse) / one), *peer])
-    head = "array|convolution, ms:|before 9ef2d4d:|forward and inverse:|over it:"
-    return markdown(f"{head}|cuFFTXt, forward and inverse:|over it:", lines)
+    for n, kind in TWO_GPUS:
+        one, forward, inverse = (_two_gpus("weft", n, kind, way) for way in ("convolve", "forward", "inverse"))
+        peer = _two_gpus("cufftxt", n, kind, "convolve")
+        transforms = sum(_two_gpus("cufftxt", n, kind, way) for way in ("forward", "inverse"))
+        cells = (rounded(ms, 3) if ms < 1 else digits(ms) for ms in (one, forward + inverse, peer, transforms))
+        lines.append([f"{kind} {n}³", *cells, two((forward + inverse) / one), two(peer / one)])
+    head = "array|convolution, ms:|weft, forward and inverse:|cuFFTXt, with a multiplication:|without:"
+    return markdown(f"{head}|weft's transforms over it:|cuFFTXt over it:", lines)

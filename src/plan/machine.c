@@ -17,7 +17,7 @@ const weft_machine weft_machine_default = {
     .penalty =
         {.datatypes = 3.0, .odd_real = 1.6, .real_to_real = 2.0, .fftw = 1.4, .device_links = 2.0},
     .tiling =
-        {.two = 32e6, .four = 128e6, .growth = 8, .most = 16, .most_consumed = 16, .copied = 0.5},
+        {.two = 32e6, .four = 64e6, .growth = 8, .most = 16, .most_consumed = 16, .copied = 0.5},
     .streaming = {.slots = 3, .least_tiles = 8, .tile = 128e6, .row = 128e3},
     .buffers = {.workspace = 10,
                 .third = 100,

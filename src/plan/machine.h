@@ -86,12 +86,12 @@ typedef struct weft_machine_device {
 } weft_machine_device;
 
 /* Into how many tiles a pass next to an exchange is cut, so that transforms work on one tile while
- * another travels. Two H200 are fastest with 1 tile for 16 MiB of a rank's array, 2 for 64 MiB, 4
- * for 128 MiB, 8 for 1 GiB, 16 for 8 GiB (docs/results, cuda-exchanges). */
+ * another travels. Two H200 are fastest with 1 tile for 16 MiB of a rank's array, 4 for 64 and 128
+ * MiB, 8 for half a GiB and 1 GiB, 16 for 8 GiB (docs/results, convolutions: tiles-two-h200.csv). */
 typedef struct weft_machine_tiling {
-    double two, four; /* bytes of a rank's array from which so many tiles pay; cuda-exchanges */
-    double growth;    /* so many times larger, an array gets twice as many tiles; cuda-exchanges */
-    int most;         /* tiles of a pass; cuda-exchanges */
+    double two, four; /* bytes of a rank's array from which so many tiles pay */
+    double growth;    /* so many times larger, an array gets twice as many tiles */
+    int most;         /* tiles of a pass */
     /* Tiles of the pass after an exchange that shares out other axes before and after it, where
      * each tile produced meets each tile consumed; estimate. */
     int most_consumed;
