@@ -1057,12 +1057,13 @@ typedef struct weft_convolution_kernel {
      * each axis is that of displacement 0 (of WEFT_LINEAR axes it does not matter). Along Dirichlet
      * and Neumann axes the kernel is symmetric about it; with origin 0 it is the half of such a
      * kernel. Along periodic ones it may be longer than the field, and is added up. NULL:
-     * weft_convolution_set_kernel gives it later. SPECTRUM: the kernel's spectrum in place of a
-     * formula's values, read in the same way: complex numbers in the precision of the field, of the
-     * field's extents, but for real fields n/2 + 1 along the last periodic axis; n and origin do
-     * not matter. Index i along an axis is j of the wavenumber as above, on periodic axes j + n for
-     * negative ones. For real fields its values at k and -k, where both are there, are conjugate.
-     */
+     * weft_convolution_set_kernel gives it later.
+     *
+     * SPECTRUM: the kernel's spectrum in place of a formula's values, read in the same way: complex
+     * numbers in the precision of the field, of the field's extents, but for real fields n/2 + 1
+     * along the last periodic axis; n and origin do not matter. Index i along an axis is j of the
+     * wavenumber as above, on periodic axes j + n for negative ones. For real fields its values at
+     * k and -k, where both are there, are conjugate. */
     const void *array;
     int64_t n[WEFT_MAX_RANK], origin[WEFT_MAX_RANK];
     weft_kernel_function function;
