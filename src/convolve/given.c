@@ -92,7 +92,7 @@ weft_status weft_convolved_collect(weft_transport *transport, const weft_convolv
     *given = (weft_given_kernel){.data = array, .box = whole};
     if (!c->in_boxes) return WEFT_SUCCESS;
     given->box = *wanted;
-    WEFT_TRY(weft_gather_boxes(transport, &c->held, whole.n, "problem.kernel", &held));
+    WEFT_TRY(weft_gather_boxes(transport, &c->held, whole.n, "kernel", &held));
     const weft_status status = gather_wanted(transport, wanted, &all);
     if (status == WEFT_SUCCESS) return exchange(transport, c, array, held, all, given);
     free(held);

@@ -40,17 +40,18 @@ static weft_status check_tiling(const weft_region *boxes, int ranks, const int64
             weft_region both = weft_region_intersect(sorted[i].box, sorted[j].box);
             if (weft_region_elements(&both) == 0) continue;
             status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                               "%s boxes of ranks %d and %d overlap; every element belongs "
+                               "problem.%s boxes of ranks %d and %d overlap; every element belongs "
                                "to one rank",
                                name, sorted[i].rank, sorted[j].rank);
             break;
         }
     }
     if (status == WEFT_SUCCESS && covered != total)
-        status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                           "%s boxes of all ranks cover %lld of %lld elements; every element "
-                           "belongs to one rank",
-                           name, (long long)covered, (long long)total);
+        status =
+            weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                      "problem.%s boxes of all ranks cover %lld of %lld elements; every element "
+                      "belongs to one rank",
+                      name, (long long)covered, (long long)total);
     free(sorted);
     return status;
 }

@@ -5,7 +5,7 @@
 #include "transport/transport.h"
 
 /* All ranks' boxes of an array of extents n, of which this rank has `mine`, checked to tile it;
- * `name` is what sentences call the boxes. The caller frees *boxes. Collective. */
+ * `name` is the member of the problem that says them. The caller frees *boxes. Collective. */
 weft_status weft_gather_boxes(weft_transport *transport, const weft_region *mine, const int64_t *n,
                               const char *name, weft_region **boxes);
 

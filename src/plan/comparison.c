@@ -153,6 +153,5 @@ weft_status weft_call_gather_boxes(weft_transport *transport, const weft_call *c
         mine.n[a] = brick->box.n[a];
     }
     mine.n[rank] = n[rank];
-    return weft_gather_boxes(transport, &mine, n, input ? "problem.input" : "problem.output",
-                             boxes);
+    return weft_gather_boxes(transport, &mine, n, input ? "input" : "output", boxes);
 }
