@@ -87,7 +87,8 @@ typedef struct weft_machine_device {
 
 /* Into how many tiles a pass next to an exchange is cut, so that transforms work on one tile while
  * another travels. Two H200 are fastest with 1 tile for 16 MiB of a rank's array, 4 for 64 and 128
- * MiB, 8 for half a GiB and 1 GiB, 16 for 8 GiB (docs/results, convolutions: tiles-two-h200.csv). */
+ * MiB, 8 for half a GiB and 1 GiB, 16 for 8 GiB (docs/results, convolutions: tiles-two-h200.csv).
+ */
 typedef struct weft_machine_tiling {
     double two, four; /* bytes of a rank's array from which so many tiles pay */
     double growth;    /* so many times larger, an array gets twice as many tiles */
