@@ -1,10 +1,11 @@
 /*
  * How long a transform of a cube takes over the ranks it is started on, data on the device: for
  * each number of parts given, forward and inverse, with --convolve a convolution with a Gaussian,
- * too (forward, a factor for each wavenumber, inverse, in place), median, least and 90th percentile
- * of the slowest rank's times, the phases of rank 0's last run, and whether messages, where the
- * method sends any, go through page-locked memory. CSV on standard output. Outputs are not checked
- * here; `weft validate` does that. Usage: mpirun -n P bench_exchanges [--size N] [--kind c2c|r2c]
+ * too (forward, a factor for each wavenumber, inverse; from array to array and in place), median,
+ * least and 90th percentile of the slowest rank's times, the phases of rank 0's last run, and
+ * whether messages, where the method sends any, go through page-locked memory. CSV on standard
+ * output. Outputs are not checked here; `weft validate` does that. Usage: mpirun -n P
+ * bench_exchanges [--size N] [--kind c2c|r2c]
  *     [--exchange M] [--engine E] [--device D] [--single] [--runs R] [--staged]
  *     [--convolve] CHUNKS...
  */
@@ -30,9 +31,10 @@ static void must(weft_status status) {
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static const char *direction_name(weft_direction direction) {
+static const char *direction_name(weft_direction direction, bool in_place) {
     return direction == WEFT_FORWARD   ? "forward"
            : direction == WEFT_INVERSE ? "inverse"
+           : in_place                  ? "convolve in place"
                                        : "convolve";
 }
 
@@ -59,7 +61,7 @@ static void time_direction(const setting *s, weft_plan plan, weft_direction dire
     printf("%s,%d,%lld,%s,%s,%s,%s,%d,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%d\n",
            weft_engine_name(used.engine), ranks, (long long)s->problem.n[0],
            weft_kind_name(s->problem.kind), weft_precision_name(s->problem.precision),
-           weft_exchange_name(used.exchange[0]), direction_name(direction), used.chunks,
+           weft_exchange_name(used.exchange[0]), direction_name(direction, in == out), used.chunks,
            1e3 * median, 1e3 * seconds[0], 1e3 * seconds[s->runs * 9 / 10], 1e3 * t.fft,
            1e3 * t.pack, 1e3 * t.exchange, 1e3 * t.unpack, 1e3 * t.local,
            used.device_aware == WEFT_STAGED);
@@ -91,7 +93,14 @@ static void time_plan(const setting *s) {
     must(upload_random(plan, in, in_bytes, s->problem.precision, (uint64_t)rank));
     time_direction(s, plan, WEFT_FORWARD, in, out);
     time_direction(s, plan, WEFT_INVERSE, out, in);
-    if (s->options.convolve) time_direction(s, plan, WEFT_CONVOLVE, in, in);
+    if (s->options.convolve) {
+        void *result;
+        weft_buffer_destroy(plan, &out);
+        must(weft_buffer_create(plan, in_bytes, &result));
+        time_direction(s, plan, WEFT_CONVOLVE, in, result);
+        time_direction(s, plan, WEFT_CONVOLVE, in, in);
+        weft_buffer_destroy(plan, &result);
+    }
     weft_buffer_destroy(plan, &in);
     weft_buffer_destroy(plan, &out);
     weft_plan_destroy(&plan);

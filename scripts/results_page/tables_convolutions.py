@@ -227,10 +227,10 @@ def _two_gpus(library: str, n: int, kind: str, direction: str) -> float:
 def on_two_gpus() -> str:
     lines = []
     for n, kind in TWO_GPUS:
-        one, forward, inverse = (_two_gpus("weft", n, kind, way) for way in ("convolve", "forward", "inverse"))
+        one, in_place = (_two_gpus("weft", n, kind, way) for way in ("convolve", "convolve in place"))
+        transforms = sum(_two_gpus("weft", n, kind, way) for way in ("forward", "inverse"))
         peer = _two_gpus("cufftxt", n, kind, "convolve")
-        transforms = sum(_two_gpus("cufftxt", n, kind, way) for way in ("forward", "inverse"))
-        cells = (rounded(ms, 3) if ms < 1 else digits(ms) for ms in (one, forward + inverse, peer, transforms))
-        lines.append([f"{kind} {n}³", *cells, two((forward + inverse) / one), two(peer / one)])
-    head = "array|convolution, ms:|weft, forward and inverse:|cuFFTXt, with a multiplication:|without:"
-    return markdown(f"{head}|weft's transforms over it:|cuFFTXt over it:", lines)
+        cells = (rounded(ms, 3) if ms < 1 else digits(ms) for ms in (one, in_place, transforms, peer))
+        lines.append([f"{kind} {n}³", *cells, two(transforms / one), two(peer / one), two(peer / in_place)])
+    head = "array|convolution, ms:|in place:|weft, forward and inverse:|cuFFTXt, with a multiplication:"
+    return markdown(f"{head}|weft's transforms over it:|cuFFTXt over it:|over in place:", lines)
