@@ -7,7 +7,7 @@
  * and result.
  *
  *   bench_convolutions [--rounds R] [--threads T] [--device host|cuda] [--most N]
- *                      [--only cubes|elastic|fields]
+ *                      [--engine E] [--only cubes|elastic|fields]
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -265,18 +265,36 @@ static void compare_fields(int64_t n, int rounds) {
     weft_convolution_destroy(&three);
 }
 
+static weft_engine engine_named(const char *name) {
+    for (int e = WEFT_ENGINE_AUTO; strcmp(weft_engine_name((weft_engine)e), "?") != 0; e++)
+        if (strcmp(weft_engine_name((weft_engine)e), name) == 0) return (weft_engine)e;
+    fprintf(stderr, "bench_convolutions: no engine is called %s\n", name);
+    exit(2);
+}
+
 int main(int argc, char **argv) {
     const char *only = "";
     int rounds = 11;
     int64_t most = 256;
     options.threads = 1;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        if (strcmp(argv[i], "--rounds") == 0) rounds = atoi(argv[i + 1]);
-        if (strcmp(argv[i], "--threads") == 0) options.threads = atoi(argv[i + 1]);
-        if (strcmp(argv[i], "--most") == 0) most = atoi(argv[i + 1]);
-        if (strcmp(argv[i], "--only") == 0) only = argv[i + 1];
-        if (strcmp(argv[i], "--device") == 0 && strcmp(argv[i + 1], "cuda") == 0)
-            options.device = WEFT_CUDA;
+    for (int i = 1; i < argc; i += 2) {
+        const char *flag = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
+        if (strcmp(flag, "--rounds") == 0) {
+            rounds = atoi(value);
+        } else if (strcmp(flag, "--threads") == 0) {
+            options.threads = atoi(value);
+        } else if (strcmp(flag, "--most") == 0) {
+            most = atoi(value);
+        } else if (strcmp(flag, "--only") == 0) {
+            only = value;
+        } else if (strcmp(flag, "--engine") == 0) {
+            options.engine = engine_named(value);
+        } else if (strcmp(flag, "--device") == 0) {
+            options.device = strcmp(value, "cuda") == 0 ? WEFT_CUDA : WEFT_HOST;
+        } else {
+            fprintf(stderr, "bench_convolutions: %s is no flag of this program\n", flag);
+            return 2;
+        }
     }
     if (rounds < 1 || rounds > MOST_ROUNDS || options.threads < 1) return 2;
     must(weft_context_create(NULL, &ctx));
