@@ -331,25 +331,24 @@ static void make_kernel(convolve_case *c, void **array) {
     for (int64_t i = 0; i < count; i++) whole_kernel[i] = get(p, *array, i);
 }
 
-/* This rank's box of a kernel of extents n: in random boxes along two axes, some of them empty, the
- * same on all ranks. NULL: every rank has the whole kernel. The box's numbers of the whole kernel
- * are copied to the beginning of the array. */
+/* This rank's box of a kernel of extents n: the kernel is cut into rows of boxes along its first
+ * axis and columns along its last one; ranks beyond them have none. NULL: every rank has the whole
+ * kernel. The box's numbers of the whole kernel are moved to the beginning of the array. */
 static const weft_box *share_kernel(const weft_convolution_problem *p, const int64_t *n,
                                     size_t number_bytes, void *array) {
     static weft_box box;
     if (random_below(3) > 0) return NULL;
-    const int across = 1 + random_below(ranks), along = ranks / across, last = p->rank - 1;
+    const int last = p->rank - 1, columns = 1 + random_below(ranks);
+    const int rows = last > 0 ? ranks / columns : 1, row = rank / columns, column = rank % columns;
     box = (weft_box){{0}, {1, 1, 1, 1, 1, 1, 1, 1}};
     for (int a = 0; a < p->rank; a++) box.n[a] = n[a];
-    const int slabs = last > 0 ? along : 1, columns = across, mine = rank;
-    const int row = mine / columns, column = mine % columns;
-    const bool has = row < slabs;
-    box.lo[last] = n[last] * column / columns;
-    box.n[last] = has ? n[last] * (column + 1) / columns - box.lo[last] : 0;
     if (last > 0) {
-        box.lo[0] = has ? n[0] * row / slabs : 0;
-        box.n[0] = has ? n[0] * (row + 1) / slabs - box.lo[0] : 0;
+        box.lo[0] = row < rows ? n[0] * row / rows : 0;
+        box.n[0] = n[0] * (row + 1) / rows - box.lo[0];
     }
+    box.lo[last] = n[last] * column / columns;
+    box.n[last] = row < rows ? n[last] * (column + 1) / columns - box.lo[last] : 0;
+    if (row >= rows) box.n[0] = 0;
     const int64_t count = elements_of(&box, p->rank);
     for (int64_t i = 0; i < count; i++) { /* elements only move towards the beginning */
         int64_t index[WEFT_MAX_RANK], from = 0;
