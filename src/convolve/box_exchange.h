@@ -5,18 +5,11 @@
 #ifndef WEFT_BOX_EXCHANGE_H
 #define WEFT_BOX_EXCHANGE_H
 
-#include "support/recorder.h"
-#include "transport/transport.h"
+#include "convolve/packets.h"
 
 typedef struct weft_box_exchange {
-    weft_transport *transport; /* not owned */
-    size_t element_bytes;
     weft_region *held, *wanted; /* [ranks] */
-    weft_run *send, *receive;   /* [ranks]: elements */
-    weft_alltoall *alltoall;    /* NULL: one rank */
-    void *out, *in;
-    int64_t sent, received; /* elements */
-    int messages;           /* sent */
+    weft_packets packets;
 } weft_box_exchange;
 
 /* held and wanted are those of all ranks, [ranks], and belong to the exchange then; NULL where they
@@ -29,6 +22,5 @@ void weft_box_exchange_destroy(weft_box_exchange *exchange);
  * holds stay as they are. Collective. */
 weft_status weft_box_exchange_run(const weft_box_exchange *exchange, const void *held, void *wanted,
                                   weft_recorder *recorder);
-size_t weft_box_exchange_bytes(const weft_box_exchange *exchange);
 
 #endif

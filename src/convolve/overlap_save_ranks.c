@@ -173,7 +173,7 @@ void weft_overlap_save_ranks_destroy(weft_overlap_save_ranks *s) {
     if (!s) return;
     weft_plan_destroy(&s->plan);
     weft_context_destroy(&s->context);
-    if (s->exchange.transport) weft_box_exchange_destroy(&s->exchange);
+    weft_box_exchange_destroy(&s->exchange);
     free(s->around);
     if (s->transport) s->transport->ops->release(s->transport);
     free(s);
@@ -182,7 +182,7 @@ void weft_overlap_save_ranks_destroy(weft_overlap_save_ranks *s) {
 void weft_overlap_save_ranks_add_memory(const weft_overlap_save_ranks *s, weft_memory *memory) {
     weft_memory own = {0};
     if (s->plan) weft_plan_memory(s->plan, &own);
-    memory->workspace += own.workspace + s->around_bytes + weft_box_exchange_bytes(&s->exchange);
+    memory->workspace += own.workspace + s->around_bytes + weft_packets_bytes(&s->exchange.packets);
     memory->tables += own.tables + sizeof *s;
 }
 
@@ -215,9 +215,9 @@ weft_status weft_overlap_save_ranks_run(weft_plan plan, const void *in, void *ou
 
 json_t *weft_overlap_save_ranks_explain(weft_plan plan) {
     const weft_overlap_save_ranks *s = plan->overlap_save_ranks;
+    const weft_packets *sent = &s->exchange.packets;
     json_t *out = s->plan ? weft_explain_overlap_save(s->plan->overlap_save) : json_object();
-    json_object_set_new(out, "bytes_sent",
-                        json_integer(s->exchange.sent * (int64_t)s->exchange.element_bytes));
+    json_object_set_new(out, "bytes_sent", json_integer(sent->sent * (int64_t)sent->element_bytes));
     json_object_set_new(out, "exact_bytes_sent", json_integer(weft_exact_bytes(plan)));
     return out;
 }

@@ -14,7 +14,7 @@ static json_t *integers(const int64_t *values, int from) {
 /* What this rank sends on a level in one execution. */
 static int64_t bytes_of(const weft_multilevel *m, const weft_level *l) {
     const weft_convolution_problem *p = &m->convolved->problem;
-    return l->gathering.sent * (int64_t)weft_number_bytes(p->precision) *
+    return l->gathering.packets.sent * (int64_t)weft_number_bytes(p->precision) *
            (p->batch > 0 ? p->batch : 1);
 }
 

@@ -32,81 +32,42 @@ static bool find_part(const weft_gathering *g, const weft_region *own, const wef
     return i == 0;
 }
 
-static int64_t count_numbers(const weft_gathering *g, int from, int to) {
+static int64_t size_of(void *argument, int from, int to) {
+    const weft_gathering *g = argument;
     weft_region part;
     int64_t points = 0;
-    if (from == to) return 0;
     for (int64_t i = 0; find_part(g, &g->boxes[from].own, &g->boxes[to].around, i, &part); i++)
         points += weft_region_elements(&part);
     return points * g->numbers;
 }
 
-static size_t number_bytes(const weft_gathering *g) {
-    return g->single ? sizeof(float) : sizeof(double);
-}
-
-static weft_status allocate(weft_gathering *g) {
-    g->out = malloc((size_t)g->sent * number_bytes(g) + 1);
-    g->in = malloc((size_t)g->received * number_bytes(g) + 1);
-    if (g->out && g->in) return WEFT_SUCCESS;
-    return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for messages of %lld numbers",
-                     (long long)(g->sent + g->received));
-}
-
 weft_status weft_gathering_create(weft_transport *transport, bool single, int fields, int parts,
                                   const int64_t *period, weft_lattice_boxes *boxes,
                                   weft_gathering *g) {
-    const int ranks = transport->size, rank = transport->rank;
-    weft_status status = WEFT_SUCCESS;
-    *g = (weft_gathering){.transport = transport,
-                          .single = single,
-                          .numbers = fields * parts,
-                          .fields = fields,
-                          .boxes = boxes};
+    const weft_status status =
+        boxes ? WEFT_SUCCESS : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a list of boxes");
+    *g = (weft_gathering){.numbers = fields * parts, .fields = fields, .boxes = boxes};
     memcpy(g->period, period, sizeof g->period);
-    g->send = calloc((size_t)ranks, sizeof *g->send);
-    g->receive = calloc((size_t)ranks, sizeof *g->receive);
-    if (!boxes || !g->send || !g->receive)
-        status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a list of messages");
-    for (int r = 0; r < ranks && status == WEFT_SUCCESS; r++) {
-        g->send[r] = (weft_run){g->sent, count_numbers(g, rank, r)};
-        g->receive[r] = (weft_run){g->received, count_numbers(g, r, rank)};
-        g->sent += g->send[r].count;
-        g->received += g->receive[r].count;
-        g->messages += g->send[r].count > 0;
-    }
-    if (status == WEFT_SUCCESS) status = allocate(g);
-    if (ranks == 1) return status;
-    const bool well = status == WEFT_SUCCESS;
-    weft_keep(&status, transport->ops->alltoall_create(transport, well ? g->send : NULL,
-                                                       well ? g->receive : NULL, number_bytes(g),
-                                                       &g->alltoall));
-    return status;
+    return weft_packets_create(transport, single ? sizeof(float) : sizeof(double), status, size_of,
+                               g, &g->packets);
 }
 
 void weft_gathering_destroy(weft_gathering *g) {
-    if (g->alltoall) g->transport->ops->alltoall_destroy(g->transport, g->alltoall);
+    weft_packets_destroy(&g->packets);
     free(g->boxes);
-    free(g->send);
-    free(g->receive);
-    free(g->out);
-    free(g->in);
-    *g = (weft_gathering){.transport = NULL};
-}
-
-size_t weft_gathering_bytes(const weft_gathering *g) {
-    return (size_t)(g->sent + g->received) * number_bytes(g);
+    *g = (weft_gathering){.boxes = NULL};
 }
 
 /* ---- running ---- */
 
 /* Copies numbers between the message at `at` and a row of an array. */
 static void move_row(const weft_gathering *g, bool pack, int64_t at, int64_t count, double *row) {
-    double *wide = pack ? g->out : g->in;
-    float *narrow = pack ? g->out : g->in;
-    if (!g->single && pack)
+    const bool single = g->packets.element_bytes == sizeof(float);
+    double *wide = pack ? g->packets.out : g->packets.in;
+    float *narrow = pack ? g->packets.out : g->packets.in;
+    if (!single && pack)
         memcpy(wide + at, row, (size_t)count * sizeof *row);
-    else if (!g->single)
+    else if (!single)
         memcpy(row, wide + at, (size_t)count * sizeof *row);
     else if (pack)
         for (int64_t i = 0; i < count; i++) narrow[at + i] = (float)row[i];
@@ -134,11 +95,11 @@ static int64_t move_part(const weft_gathering *g, bool pack, const weft_region *
 }
 
 static void pack_for(const weft_gathering *g, int to, const double *own) {
-    const weft_region *mine = &g->boxes[g->transport->rank].own;
+    const weft_region *mine = &g->boxes[g->packets.transport->rank].own;
     const weft_region *box = &g->boxes[to].around;
     weft_region part;
-    int64_t at = g->send[to].offset;
-    if (g->send[to].count == 0) return;
+    int64_t at = g->packets.send[to].offset;
+    if (g->packets.send[to].count == 0) return;
     for (int64_t i = 0; find_part(g, mine, box, i, &part); i++) {
         if (weft_region_elements(&part) == 0) continue;
         /* In coordinates of the period that the rank's own box lies in. */
@@ -149,16 +110,16 @@ static void pack_for(const weft_gathering *g, int to, const double *own) {
 }
 
 static void unpack_from(const weft_gathering *g, int from, double *around) {
-    const weft_region *box = &g->boxes[g->transport->rank].around;
+    const weft_region *box = &g->boxes[g->packets.transport->rank].around;
     weft_region part;
-    int64_t at = g->receive[from].offset;
-    if (g->receive[from].count == 0) return;
+    int64_t at = g->packets.receive[from].offset;
+    if (g->packets.receive[from].count == 0) return;
     for (int64_t i = 0; find_part(g, &g->boxes[from].own, box, i, &part); i++)
         if (weft_region_elements(&part) > 0) at = move_part(g, false, &part, box, at, around);
 }
 
 static void copy_own(const weft_gathering *g, const double *own, double *around) {
-    const weft_lattice_boxes *b = &g->boxes[g->transport->rank];
+    const weft_lattice_boxes *b = &g->boxes[g->packets.transport->rank];
     const int64_t of_own = weft_region_elements(&b->own) * g->numbers / g->fields;
     const int64_t of_around = weft_region_elements(&b->around) * g->numbers / g->fields;
     weft_region part;
@@ -175,19 +136,13 @@ static void copy_own(const weft_gathering *g, const double *own, double *around)
 
 weft_status weft_gathering_run(const weft_gathering *g, const double *own, double *around,
                                weft_recorder *recorder) {
-    const int ranks = g->transport->size;
-    weft_status status = WEFT_SUCCESS;
+    const int ranks = g->packets.transport->size;
     double begin = weft_clock();
     for (int r = 0; r < ranks; r++) pack_for(g, r, own);
     begin = weft_record(recorder, WEFT_PHASE_PACK, WEFT_NO_PARTNER, begin);
-    if (ranks > 1) {
-        status = g->transport->ops->alltoall(g->transport, g->alltoall, g->out, g->in);
-        begin = weft_record(recorder, WEFT_PHASE_EXCHANGE, WEFT_NO_PARTNER, begin);
-    }
+    const weft_status status = weft_packets_exchange(&g->packets, recorder, &begin);
     copy_own(g, own, around);
     for (int r = 0; r < ranks && status == WEFT_SUCCESS; r++) unpack_from(g, r, around);
     weft_record(recorder, WEFT_PHASE_UNPACK, WEFT_NO_PARTNER, begin);
-    recorder->timings.bytes_sent += g->sent * (int64_t)number_bytes(g);
-    recorder->timings.messages_sent += g->messages;
     return status;
 }

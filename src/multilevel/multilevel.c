@@ -85,7 +85,7 @@ static weft_status make_level(weft_multilevel *m, int number, int threads) {
     if (status == WEFT_SUCCESS)
         status = weft_near_tiles_create(s, number, b, m->convolved->problem.subdomain, threads,
                                         &l->tiles);
-    m->bytes += l->tiles.bytes + weft_gathering_bytes(&l->gathering);
+    m->bytes += l->tiles.bytes + weft_packets_bytes(&l->gathering.packets);
     return status;
 }
 

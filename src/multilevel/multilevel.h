@@ -20,21 +20,16 @@
 #ifndef WEFT_MULTILEVEL_H
 #define WEFT_MULTILEVEL_H
 
+#include "convolve/packets.h"
 #include "multilevel/lattice.h"
 
 /* Sources that ranks send each other on one level (gather.c): each gets those around its box. */
 typedef struct weft_gathering {
-    weft_transport *transport; /* not owned */
-    bool single;               /* messages hold floats */
-    int numbers;               /* of a point: fields times parts */
+    int numbers; /* of a point: fields times parts */
     int fields;
     int64_t period[WEFT_LATTICE_AXES];
     weft_lattice_boxes *boxes; /* [ranks] */
-    weft_run *send, *receive;  /* [ranks]: numbers */
-    weft_alltoall *alltoall;   /* NULL: one rank */
-    void *out, *in;
-    int64_t sent, received; /* numbers */
-    int messages;           /* sent */
+    weft_packets packets;      /* of numbers */
 } weft_gathering;
 
 /* boxes are those of all ranks on the level, and belong to the gathering then. Collective; destroy
@@ -46,7 +41,6 @@ void weft_gathering_destroy(weft_gathering *gathering);
 /* From this rank's own sources to those around it, fields one after the other. Collective. */
 weft_status weft_gathering_run(const weft_gathering *gathering, const double *own, double *around,
                                weft_recorder *recorder);
-size_t weft_gathering_bytes(const weft_gathering *gathering);
 
 /* A convolution with a kernel in a box, from the sources around it (tiles.c). */
 typedef struct weft_near_tiles {

@@ -36,7 +36,7 @@ json_t *weft_sampled_explain(weft_plan plan) {
     const int first = WEFT_TREE_AXES - s->convolved->problem.rank;
     const size_t number = weft_number_bytes(s->convolved->problem.precision);
     const int64_t batch = s->convolved->problem.batch > 0 ? s->convolved->problem.batch : 1;
-    const int64_t bytes = s->messages.sent * (int64_t)number * batch;
+    const int64_t bytes = s->messages.packets.sent * (int64_t)number * batch;
     const bool some = s->count[0] > 0;
     return json_pack("{s:s, s:s, s:f, s:f, s:i, s:o, s:o, s:o, s:I, s:I, s:I, s:I}", "pattern",
                      s->sampling.fixed ? "fixed" : "graded", "device",

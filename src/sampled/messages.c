@@ -22,72 +22,43 @@ static int travelling(const weft_tree *tree, const weft_tree_shell *shell, weft_
     return weft_tree_subtract(nodes, &idle, parts);
 }
 
-/* The numbers that rank `from` sends to rank `to`; *most becomes at least the nodes of a shell. */
-static int64_t count_numbers(const weft_sampled *s, int from, int to, int64_t *most) {
+/* Also finds the most nodes of a shell that this rank receives. */
+static int64_t size_of(void *argument, int from, int to) {
+    weft_sampled *s = argument;
+    int64_t *most = &s->messages.most_nodes;
     const weft_tree tree = weft_sampled_tree(s, s->source[from].n);
     weft_region nodes, parts[WEFT_TREE_PARTS];
     weft_tree_shell shell;
     int64_t elements = 0;
-    if (from == to || weft_region_elements(&s->source[from]) == 0) return 0;
+    if (weft_region_elements(&s->source[from]) == 0) return 0;
     for (int i = 0;
          weft_tree_find_shell(&tree, s->source[from].lo, every_point, &s->target[to], i, &shell);
          i++) {
         const int count = travelling(&tree, &shell, &nodes, parts);
+        const int64_t all = weft_region_elements(&nodes);
         for (int k = 0; k < count; k++) elements += weft_region_elements(&parts[k]);
-        if (count > 0 && weft_region_elements(&nodes) > *most) *most = weft_region_elements(&nodes);
+        if (count > 0 && to == s->transport->rank && all > *most) *most = all;
     }
     return elements * s->made * s->parts;
 }
 
-static size_t number_bytes(const weft_sampled *s) {
-    return weft_number_bytes(s->convolved->problem.precision);
-}
-
-static weft_status allocate(weft_sampled *s) {
-    weft_sample_messages *m = &s->messages;
-    const int64_t scratch = m->most_nodes * s->made * s->parts;
-    m->out = malloc((size_t)m->sent * number_bytes(s) + 1);
-    m->in = malloc((size_t)m->received * number_bytes(s) + 1);
-    m->scratch = calloc((size_t)scratch + 1, sizeof *m->scratch);
-    s->bytes +=
-        (size_t)(m->sent + m->received) * number_bytes(s) + (size_t)scratch * sizeof *m->scratch;
-    if (m->out && m->in && m->scratch) return WEFT_SUCCESS;
-    return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for messages of %lld samples",
-                     (long long)(m->sent + m->received));
-}
-
 weft_status weft_sample_messages_create(weft_sampled *s) {
     weft_sample_messages *m = &s->messages;
-    const int ranks = s->transport->size, rank = s->transport->rank;
-    weft_status status = WEFT_SUCCESS;
-    m->send = calloc((size_t)ranks, sizeof *m->send);
-    m->receive = calloc((size_t)ranks, sizeof *m->receive);
-    if (!m->send || !m->receive)
-        status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a list of messages");
-    for (int r = 0; r < ranks && status == WEFT_SUCCESS; r++) {
-        int64_t unused = 0;
-        m->send[r] = (weft_run){m->sent, count_numbers(s, rank, r, &unused)};
-        m->receive[r] = (weft_run){m->received, count_numbers(s, r, rank, &m->most_nodes)};
-        m->sent += m->send[r].count;
-        m->received += m->receive[r].count;
-    }
-    if (status == WEFT_SUCCESS) status = allocate(s);
-    if (ranks == 1) return status;
-    const bool well = status == WEFT_SUCCESS;
-    weft_keep(&status, s->transport->ops->alltoall_create(s->transport, well ? m->send : NULL,
-                                                          well ? m->receive : NULL, number_bytes(s),
-                                                          &m->alltoall));
+    weft_status status =
+        weft_packets_create(s->transport, weft_number_bytes(s->convolved->problem.precision),
+                            WEFT_SUCCESS, size_of, s, &m->packets);
+    const int64_t scratch = m->most_nodes * s->made * s->parts;
+    m->scratch = calloc((size_t)scratch + 1, sizeof *m->scratch);
+    if (!m->scratch)
+        weft_keep(&status, weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %lld samples",
+                                     (long long)scratch));
+    s->bytes += weft_packets_bytes(&m->packets) + (size_t)scratch * sizeof *m->scratch;
     return status;
 }
 
 void weft_sample_messages_destroy(weft_sampled *s) {
-    weft_sample_messages *m = &s->messages;
-    if (m->alltoall) s->transport->ops->alltoall_destroy(s->transport, m->alltoall);
-    free(m->send);
-    free(m->receive);
-    free(m->out);
-    free(m->in);
-    free(m->scratch);
+    weft_packets_destroy(&s->messages.packets);
+    free(s->messages.scratch);
 }
 
 /* ---- running ---- */
@@ -126,7 +97,7 @@ static int64_t pack(const weft_sampled *s, int level, const weft_region *nodes, 
                     const int64_t start = weft_modulo(first[2] + z, l->period[2]);
                     run = l->n[2] - start < nodes->n[2] - z ? l->n[2] - start : nodes->n[2] - z;
                     put(s->array.values[level] + (row * l->n[2] + start) * s->parts, run * s->parts,
-                        single, s->messages.out, at);
+                        single, s->messages.packets.out, at);
                 }
             }
     return at;
@@ -135,8 +106,8 @@ static int64_t pack(const weft_sampled *s, int level, const weft_region *nodes, 
 static void pack_for(const weft_sampled *s, int to) {
     weft_region nodes, parts[WEFT_TREE_PARTS];
     weft_tree_shell shell;
-    int64_t at = s->messages.send[to].offset;
-    if (s->messages.send[to].count == 0) return;
+    int64_t at = s->messages.packets.send[to].offset;
+    if (s->messages.packets.send[to].count == 0) return;
     for (int i = 0; weft_tree_find_shell(&s->tree, s->source[s->transport->rank].lo, every_point,
                                          &s->target[to], i, &shell);
          i++) {
@@ -156,7 +127,7 @@ static int64_t unpack(const weft_sampled *s, const weft_region *part, const weft
                 const int64_t row =
                     (f * nodes->n[0] + part->lo[0] - nodes->lo[0] + x) * nodes->n[1] + part->lo[1] -
                     nodes->lo[1] + y;
-                take(s->messages.in, at, numbers, single,
+                take(s->messages.packets.in, at, numbers, single,
                      s->messages.scratch +
                          (row * nodes->n[2] + part->lo[2] - nodes->lo[2]) * s->parts);
             }
@@ -168,8 +139,8 @@ static void add_from(const weft_sampled *s, int from) {
     const weft_tree tree = weft_sampled_tree(s, s->source[from].n);
     weft_region nodes, parts[WEFT_TREE_PARTS];
     weft_tree_shell shell;
-    int64_t at = s->messages.receive[from].offset;
-    if (s->messages.receive[from].count == 0) return;
+    int64_t at = s->messages.packets.receive[from].offset;
+    if (s->messages.packets.receive[from].count == 0) return;
     for (int i = 0; weft_tree_find_shell(&tree, s->source[from].lo, every_point, target, i, &shell);
          i++) {
         weft_lattice lattice = {.value = s->messages.scratch};
@@ -186,19 +157,13 @@ static void add_from(const weft_sampled *s, int from) {
 }
 
 weft_status weft_sample_messages_run(weft_sampled *s, weft_recorder *recorder) {
-    const weft_sample_messages *m = &s->messages;
     const int ranks = s->transport->size;
     if (ranks == 1) return WEFT_SUCCESS;
     double begin = weft_clock();
     for (int r = 0; r < ranks; r++) pack_for(s, r);
     begin = weft_record(recorder, WEFT_PHASE_PACK, WEFT_NO_PARTNER, begin);
-    const weft_status status =
-        s->transport->ops->alltoall(s->transport, m->alltoall, m->out, m->in);
-    begin = weft_record(recorder, WEFT_PHASE_EXCHANGE, WEFT_NO_PARTNER, begin);
-    if (status != WEFT_SUCCESS) return status;
+    WEFT_TRY(weft_packets_exchange(&s->messages.packets, recorder, &begin));
     for (int r = 0; r < ranks; r++) add_from(s, r);
     weft_record(recorder, WEFT_PHASE_UNPACK, WEFT_NO_PARTNER, begin);
-    recorder->timings.bytes_sent += m->sent * (int64_t)number_bytes(s);
-    for (int r = 0; r < ranks; r++) recorder->timings.messages_sent += m->send[r].count > 0;
     return WEFT_SUCCESS;
 }

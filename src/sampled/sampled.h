@@ -20,6 +20,7 @@
 #define WEFT_SAMPLED_H
 
 #include "convolve/convolve.h"
+#include "convolve/packets.h"
 #include "sampled/interpolate.h"
 #include "sampled/local.h"
 #include "sampled/tree.h"
@@ -36,12 +37,9 @@ typedef struct weft_sampling {
 
 /* Samples that ranks send each other (messages.c). */
 typedef struct weft_sample_messages {
-    weft_run *send, *receive; /* [ranks]: numbers */
-    weft_alltoall *alltoall;  /* NULL: one rank */
-    void *out, *in;
-    int64_t sent, received; /* numbers */
-    double *scratch;        /* the nodes of one shell */
-    int64_t most_nodes;
+    weft_packets packets; /* of numbers */
+    double *scratch;      /* the nodes of one shell */
+    int64_t most_nodes;   /* of a shell that is received */
 } weft_sample_messages;
 
 /* Cells of the tree that was asked for last (cells.c). */

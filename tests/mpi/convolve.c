@@ -411,108 +411,6 @@ static void array_case(int number) {
     free(array);
 }
 
-/* ---- small kernels over ranks ---- */
-
-static char *explained(weft_convolution plan) {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *stream = open_memstream(&text, &length);
-    weft_plan_explain(plan, stream, WEFT_TEXT);
-    fclose(stream);
-    return text;
-}
-
-/* Large fields with small kernels are done by tiles, which send little. */
-static void choice_case(void) {
-    static const double kernel[9] = {1, 2, 1, 2, 4, 2, 1, 2, 1};
-    convolve_case c = {.text = "the choice of tiles", .options = {.threads = 1}};
-    weft_timings by_tiles, of_whole;
-    weft_convolution tiles = NULL, whole = NULL;
-    c.problem = (weft_convolution_problem){.rank = 2,
-                                           .n = {768, 1024},
-                                           .kind = WEFT_R2C,
-                                           .boundary = {WEFT_LINEAR, WEFT_LINEAR},
-                                           .mode = WEFT_SAME,
-                                           .kernel = {.array = kernel, .n = {3, 3}}};
-    size_t bytes = 0, held = 0;
-    weft_memory memory[2];
-    if (!create(&c, &tiles)) return;
-    c.problem.method = WEFT_WHOLE;
-    if (!create(&c, &whole)) return;
-    weft_plan_bytes(tiles, WEFT_INPUT, &bytes);
-    weft_plan_bytes(whole, WEFT_INPUT, &held);
-    if (bytes != held) fail(&c, "tiles have other boxes than the whole");
-    double *in = malloc(bytes + 1), *out[2] = {malloc(bytes + 1), malloc(bytes + 1)};
-    for (size_t i = 0; i < bytes / sizeof *in; i++) in[i] = random_number();
-    if (weft_convolution_execute(tiles, in, out[0]) != WEFT_SUCCESS ||
-        weft_convolution_execute(whole, in, out[1]) != WEFT_SUCCESS)
-        fail(&c, weft_last_error(ctx));
-    for (size_t i = 0; i < bytes / sizeof *in; i++)
-        if (fabs(out[0][i] - out[1][i]) > 1e-12) {
-            fail(&c, "tiles and the whole differ");
-            break;
-        }
-    weft_plan_timings(tiles, &by_tiles);
-    weft_plan_timings(whole, &of_whole);
-    weft_plan_memory(tiles, &memory[0]);
-    weft_plan_memory(whole, &memory[1]);
-    if (ranks > 1 && by_tiles.bytes_sent * 20 > of_whole.bytes_sent)
-        fail(&c, "tiles send more than a twentieth of the bytes");
-    if (memory[0].total >= memory[1].total) fail(&c, "tiles take more memory than the whole");
-    char *text = explained(tiles);
-    const char *words[] = {"overlap-save: field of", "method overlap-save of these estimates",
-                           "with the exact method", "the exact method, not built:"};
-    for (int i = 0; i < (ranks > 1 ? 4 : 1); i++)
-        if (!strstr(text, words[i])) fail(&c, words[i]);
-    if (ranks > 1 && bytes > 0 &&
-        weft_convolution_execute(tiles, in, in) != WEFT_ERROR_INVALID_ARGUMENT)
-        fail(&c, "tiles are done in place");
-    weft_convolution_destroy(&tiles);
-    weft_convolution_destroy(&whole);
-    free(text);
-    free(in);
-    free(out[0]);
-    free(out[1]);
-}
-
-static void expect(const convolve_case *c, weft_status found, weft_status right,
-                   const char *words) {
-    if (found != right) fail(c, "another status was expected");
-    if (!strstr(weft_last_error(ctx), words)) fail(c, weft_last_error(ctx));
-}
-
-/* Ranks whose boxes of the kernel do not fit together learn of it alike. */
-static void unfit_boxes_case(void) {
-    static const double kernel[12] = {1};
-    convolve_case c = {.text = "boxes of a kernel"};
-    weft_convolution plan = NULL;
-    weft_box box = {.lo = {rank < 3 ? rank : 0}, .n = {rank < 3, 4}};
-    c.problem = (weft_convolution_problem){
-        .rank = 2,
-        .n = {12, 12},
-        .kind = WEFT_R2C,
-        .kernel = {.array = kernel, .n = {ranks < 3 ? ranks : 3, 4}, .box = &box}};
-    const weft_convolution_problem fit = c.problem;
-    if (ranks == 1) return;
-    if (create(&c, &plan)) {
-        expect(&c, weft_convolution_set_kernel(plan, rank == 1 ? NULL : kernel),
-               WEFT_ERROR_INVALID_ARGUMENT, "rank 1: weft_convolution_set_kernel: array is NULL");
-        weft_convolution_destroy(&plan);
-    }
-    if (rank == 1) c.problem.kernel.array = NULL;
-    expect(&c, weft_convolution_create(ctx, &c.problem, NULL, &plan), WEFT_ERROR_MISMATCH,
-           "problem.kernel.array is NULL on some ranks");
-    c.problem = fit;
-    if (rank == 1) c.problem.kernel.box = NULL;
-    expect(&c, weft_convolution_create(ctx, &c.problem, NULL, &plan), WEFT_ERROR_MISMATCH,
-           "checksum");
-    c.problem = fit;
-    if (rank == 1) box.lo[0] = 0;
-    expect(&c, weft_convolution_create(ctx, &c.problem, NULL, &plan), WEFT_ERROR_INVALID_ARGUMENT,
-           "problem.kernel boxes of ranks 0 and 1 overlap");
-    if (plan) fail(&c, "a plan was made");
-}
-
 /* The middle of a cell along an axis. */
 static double position(const weft_convolution_problem *p, const int64_t *index, int a) {
     const double length = p->length[a] > 0 ? p->length[a] : (double)p->n[a];
@@ -1002,10 +900,6 @@ int main(int argc, char **argv) {
     if (weft_mpi_context_create(MPI_COMM_WORLD, NULL, &ctx) != WEFT_SUCCESS ||
         weft_context_create(NULL, &alone) != WEFT_SUCCESS)
         return 1;
-    if (device == WEFT_HOST && only < 0) {
-        choice_case();
-        unfit_boxes_case();
-    }
     for (int i = 0; i < cases; i++) {
         random_state = seed * 1000003 + (uint64_t)i;
         if (only >= 0 && i != only) continue;
