@@ -189,8 +189,8 @@ static weft_status make_arrays(weft_composed *c) {
 
 /* ---- creation ---- */
 
-static weft_status read_problem(const weft_composition_problem *given, const weft_options *opt,
-                                weft_options *options, weft_composed *c) {
+static weft_status read_problem(const weft_composition_problem *given, int ranks,
+                                const weft_options *opt, weft_options *options, weft_composed *c) {
     weft_composition_problem problem;
     if (!given)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "weft_composition_create: problem is NULL");
@@ -199,7 +199,8 @@ static weft_status read_problem(const weft_composition_problem *given, const wef
     if (opt) WEFT_TRY(weft_versioned_read(weft_options_versions, opt, options, "options"));
     options->struct_size = 0;
     c->on_host = options->location == WEFT_LOCATION_HOST && options->device != WEFT_HOST;
-    WEFT_TRY(weft_compose_lower(&problem, !c->on_host, &c->leg, &c->legs, &c->outputs));
+    const bool line = problem.rank == 1 && ranks > 1, can_keep = !c->on_host && !line;
+    WEFT_TRY(weft_compose_lower(&problem, can_keep, &c->leg, &c->legs, &c->outputs));
     if (c->legs == 1) return WEFT_SUCCESS;
     if (options->placement == WEFT_IN_PLACE)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
@@ -230,11 +231,11 @@ static void abandon(weft_composed *c) {
     weft_plan_destroy(&handle);
 }
 
-weft_status weft_compose(weft_context ctx, const weft_composition_problem *problem,
+weft_status weft_compose(weft_context ctx, const weft_composition_problem *problem, bool scatters,
                          const weft_options *opt, weft_plan *handle) {
     weft_options options = {.struct_size = 0};
     weft_composed *c = calloc(1, sizeof *c);
-    weft_status status = c ? read_problem(problem, opt, &options, c)
+    weft_status status = c ? read_problem(problem, ctx->transport->size, opt, &options, c)
                            : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a composition");
     if (status == WEFT_SUCCESS && !handle)
         status =
@@ -242,6 +243,8 @@ weft_status weft_compose(weft_context ctx, const weft_composition_problem *probl
     status =
         weft_agree_on(ctx->transport, status, "weft_composition_create stages with the checksum",
                       status == WEFT_SUCCESS ? checksum(c) : 0);
+    for (int i = 0; status == WEFT_SUCCESS && i < c->legs; i++)
+        c->leg[i].purpose.scatters = scatters;
     if (status == WEFT_SUCCESS) status = make_plans(ctx, c, &options);
     /* What some rank owes from here on is told by the composition's own next call. */
     if (status == WEFT_SUCCESS) status = weft_agree(c->handle->transport, make_arrays(c));
@@ -261,7 +264,7 @@ WEFT_API weft_status weft_composition_create(weft_context ctx,
     if (!ctx)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_composition_create: the context is NULL; create it first");
-    return weft_context_note(ctx, weft_compose(ctx, problem, opt, composition));
+    return weft_context_note(ctx, weft_compose(ctx, problem, false, opt, composition));
 }
 
 void weft_composition_forget(weft_plan plan) {

@@ -62,9 +62,9 @@ static int checksum(weft_context ctx, const weft_convolved *c, const void *kerne
 /* Of a formula, or of the caller's spectrum. Collective. */
 static weft_status tabulate(weft_plan plan, const weft_convolved *c, const void *kernel,
                             void *spectrum) {
-    weft_region mine = {.axes = c->problem.rank};
+    weft_region mine = weft_convolved_whole(c); /* as a scattered spectrum needs it */
     weft_given_kernel given;
-    for (int a = 0; a < mine.axes; a++) {
+    for (int a = 0; a < mine.axes && c->scattered.rows == 0; a++) {
         mine.lo[a] = c->spectrum.lo[a];
         mine.n[a] = c->spectrum.n[a];
     }
@@ -115,6 +115,7 @@ static weft_status check_limit(weft_plan plan, const weft_convolved *c) {
 
 static weft_status allocate_spectrum(weft_plan plan, weft_convolved *c) {
     weft_plan_own_box(plan, WEFT_OUTPUT, plan->transport->rank, &c->spectrum);
+    c->scattered = weft_plan_scattered(plan);
     c->bytes = weft_convolved_bytes(c);
     WEFT_TRY(check_limit(plan, c));
     return c->bytes > 0 ? weft_buffer_create(plan, c->bytes, &c->array) : WEFT_SUCCESS;
@@ -153,7 +154,7 @@ static weft_status compose(weft_context ctx, const weft_convolved *c, const weft
         stage[FORWARD].axis[a] = c->axis[a].type;
         stage[CROP].n[a] = c->axis[a].kept;
     }
-    return weft_compose(ctx, &problem, options, plan);
+    return weft_compose(ctx, &problem, !fields, options, plan);
 }
 
 /* Over simulated ranks nothing is computed, so there is no spectrum. */

@@ -39,8 +39,9 @@ struct weft_convolution_private {
     double *turn[WEFT_MAX_RANK]; /* of WEFT_STAGGERED: exp(i k h / 2), pairs, likewise; or NULL */
     char *note;                  /* what to tell of the choice of the method; or NULL */
     char *snippet;               /* the same where kernels do it; or NULL */
-    weft_box spectrum;           /* this rank's box of it */
-    void *array;                 /* the kernel's spectrum over `points`, where the plan computes */
+    weft_box spectrum;           /* this rank's box of it, ... */
+    weft_scattered scattered; /* ... of whose elements these are the frequencies, if it says so */
+    void *array;              /* the kernel's spectrum over `points`, where the plan computes */
     size_t bytes;
     weft_plan kernel_plan; /* transforms kernels, on the host; NULL until a kernel is replaced */
 };
@@ -98,6 +99,12 @@ double weft_convolved_wavenumber(const weft_convolved_axis *axis, int64_t i);
 /* The same before its discretization. */
 double weft_convolved_frequency(const weft_convolved_axis *axis, int64_t i);
 bool weft_convolved_folds(const weft_convolved_axis *axis, int64_t i);
+/* The index in the whole spectrum of element i of this rank's part of a scattered one; of real
+ * fields it may be more than n/2, too. */
+static inline int64_t weft_convolved_scattered_index(const weft_convolved *c, int64_t i) {
+    const weft_scattered *s = &c->scattered;
+    return s->lo + i / s->columns + i % s->columns * s->rows;
+}
 /* The kernel's value at a wavenumber. */
 void weft_convolved_symbol_at(const weft_convolved *c, const double *k, double value[2]);
 /* Whether the kernel's spectrum is a real function of |k|^2; and that function over `points`, of
@@ -178,7 +185,8 @@ void weft_overlap_save_release(weft_plan plan);
 void weft_overlap_save_add_memory(weft_plan plan, weft_memory *memory);
 
 /* A plan on the host whose spectrum has the boxes of the convolution's: `problem` over the ranks
- * and with the decomposition of `plan`. Collective. */
+ * and with the decomposition of `plan`, for forward transforms if that is a scattered line.
+ * Collective. */
 weft_status weft_convolved_plan(weft_plan plan, const weft_problem *problem, weft_plan *made);
 
 #endif

@@ -146,28 +146,34 @@ static void sample(const sampling *s, const weft_box *box, int threads, double *
 }
 
 /* A plan along the Fourier axes. Those that reflect the field are left alone: their wavenumbers
- * only number the functions. */
-static weft_status make_plan(weft_plan plan, const weft_convolved *c, weft_problem *problem,
-                             weft_plan *made) {
+ * only number the functions. Of a line over several ranks each does all of it, `alone`, which is
+ * NULL otherwise: two lines of different lengths have different boxes. */
+static weft_status make_plan(weft_plan plan, weft_context alone, const weft_convolved *c,
+                             weft_problem *problem, weft_plan *made) {
+    const weft_options options = {.threads = plan->call.options.threads,
+                                  .placement = WEFT_OUT_OF_PLACE};
     problem->rank = c->problem.rank;
     for (int a = 0; a < problem->rank; a++)
         if (c->axis[a].type != WEFT_AXIS_OF_KIND) problem->axis[a] = WEFT_AXIS_NONE;
+    if (alone) return weft_plan_create(alone, problem, &options, made);
     return weft_convolved_plan(plan, problem, made);
 }
 
 /* The plan that goes back from the sampled spectrum, to the function at the displacements of the
  * box. */
-static weft_status plan_back(weft_plan plan, const sampling *s, weft_plan *made) {
+static weft_status plan_back(weft_plan plan, weft_context alone, const sampling *s,
+                             weft_plan *made) {
     weft_problem problem = {.kind = WEFT_R2C};
     for (int a = 0; a < s->c->problem.rank; a++) {
         problem.n[a] = s->n[a];
         problem.crop_to[a] = s->c->axis[a].transform;
     }
-    return make_plan(plan, s->c, &problem, made);
+    return make_plan(plan, alone, s->c, &problem, made);
 }
 
 /* The plan from there to the grid of the convolution, displacement 0 back at index 0. */
-static weft_status plan_forth(weft_plan plan, const weft_convolved *c, weft_plan *made) {
+static weft_status plan_forth(weft_plan plan, weft_context alone, const weft_convolved *c,
+                              weft_plan *made) {
     weft_problem problem = {.kind = c->problem.kind};
     weft_operator shift = {.kind = WEFT_OPERATOR_SHIFT};
     for (int a = 0; a < c->problem.rank; a++) {
@@ -176,7 +182,7 @@ static weft_status plan_forth(weft_plan plan, const weft_convolved *c, weft_plan
     }
     problem.spectral = (weft_operators){&shift, 1};
     if (!c->real) problem.load_storage = WEFT_STORAGE_DOUBLE;
-    return make_plan(plan, c, &problem, made);
+    return make_plan(plan, alone, c, &problem, made);
 }
 
 /* Bytes of an array that both plans take. */
@@ -187,12 +193,20 @@ static size_t bytes_of(weft_plan back, weft_plan forth, weft_space space) {
     return bytes[0] > bytes[1] ? bytes[0] : bytes[1];
 }
 
-/* Stores real parts; the imaginary ones are rounding, since the function is even. */
+/* Which element of the transform is element i of this rank's part of the spectrum. Since the
+ * function is even, so is its spectrum, of which a real field has half. */
+static int64_t place_of(const weft_convolved *c, int64_t i) {
+    if (c->scattered.rows == 0) return i;
+    const int64_t k = weft_convolved_scattered_index(c, i);
+    return k < weft_convolved_extent(c, 0) ? k : c->axis[0].transform - k;
+}
+
+/* Stores real parts; the imaginary ones are rounding. */
 static void store(const weft_convolved *c, const double *transformed, void *spectrum) {
     int64_t elements = 1;
     for (int a = 0; a < c->problem.rank; a++) elements *= c->spectrum.n[a];
     for (int64_t i = 0; i < elements; i++) {
-        double value[2] = {transformed[2 * i], 0};
+        double value[2] = {transformed[2 * place_of(c, i)], 0};
         weft_convolved_finish(c, value);
         weft_convolved_put(c, spectrum, i, value);
     }
@@ -201,7 +215,7 @@ static void store(const weft_convolved *c, const double *transformed, void *spec
 static weft_status transform(weft_plan plan, const sampling *s, weft_plan back, weft_plan forth,
                              void *spectrum) {
     weft_box box;
-    WEFT_TRY(weft_plan_box(back, WEFT_OUTPUT, plan->transport->rank, &box));
+    WEFT_TRY(weft_plan_box(back, WEFT_OUTPUT, back->transport->rank, &box));
     double *sampled = malloc(bytes_of(back, forth, WEFT_OUTPUT) + 1),
            *function = malloc(bytes_of(back, forth, WEFT_INPUT) + 1);
     weft_status status = weft_agree(
@@ -220,13 +234,26 @@ static weft_status transform(weft_plan plan, const sampling *s, weft_plan back, 
     return status;
 }
 
+/* A context of this process alone. */
+static weft_status open_alone(weft_plan plan, weft_context *alone) {
+    weft_transport *transport = NULL;
+    weft_status status = weft_transport_self_create(0, &transport);
+    if (status == WEFT_SUCCESS) status = weft_context_over_transport(transport, NULL, alone);
+    return weft_agree(plan->transport, status);
+}
+
 weft_status weft_convolved_free_space(weft_plan plan, const weft_convolved *c, void *spectrum) {
     const sampling s = sampling_of(c);
+    const bool line = c->scattered.rows > 0;
+    weft_context alone = NULL;
     weft_plan back = NULL, forth = NULL;
-    weft_status status = plan_back(plan, &s, &back);
-    if (status == WEFT_SUCCESS) status = plan_forth(plan, c, &forth);
+    if (line) WEFT_TRY(open_alone(plan, &alone));
+    weft_status status = plan_back(plan, alone, &s, &back);
+    if (status == WEFT_SUCCESS) status = plan_forth(plan, alone, c, &forth);
+    if (line) status = weft_agree(plan->transport, status);
     if (status == WEFT_SUCCESS) status = transform(plan, &s, back, forth, spectrum);
     weft_plan_destroy(&forth);
     weft_plan_destroy(&back);
+    weft_context_destroy(&alone);
     return status;
 }

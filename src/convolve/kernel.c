@@ -6,6 +6,7 @@
  */
 #include "convolve/convolve.h"
 
+#include "engine/native/root_table.h"
 #include "plan/agreement.h"
 #include "support/axis.h"
 #include "support/error.h"
@@ -220,13 +221,16 @@ static weft_status reflect(const weft_convolved *c, const weft_box *box, block *
 /* ---- transforming ---- */
 
 weft_status weft_convolved_plan(weft_plan plan, const weft_problem *problem, weft_plan *made) {
+    const weft_purpose purpose = {.direction = WEFT_FORWARD, .scatters = true};
+    const bool scattered = weft_plan_scattered(plan).rows > 0;
     weft_options used = {.struct_size = 0};
     WEFT_TRY(weft_plan_options(plan, &used));
     weft_options options = {.decomposition = used.decomposition,
                             .threads = plan->overlap_save ? 1 : used.threads, /* a tile is small */
                             .placement = WEFT_OUT_OF_PLACE};
     memcpy(options.grid, used.grid, sizeof options.grid);
-    return weft_plan_create(plan->context, problem, &options, made);
+    if (!scattered) return weft_plan_create(plan->context, problem, &options, made);
+    return weft_plan_create_for(plan->context, problem, &options, &purpose, made);
 }
 
 static bool same_box(const weft_box *a, const weft_box *b, int rank) {
@@ -268,11 +272,41 @@ static weft_problem problem_of_kernel(const weft_convolved *c, weft_operator *sh
         problem.n[a] = axis->transform;
         problem.pad_from[a] = reflects(axis) ? 0 : m;
         if (reflects(axis)) problem.axis[a] = WEFT_AXIS_NONE;
-        if (reflects(axis) || axis->first % axis->transform == 0) continue;
+        if (reflects(axis) || axis->first % axis->transform == 0 || c->scattered.rows > 0) continue;
         shift->shift[a] = -(double)axis->first;
         problem.spectral = (weft_operators){shift, 1};
     }
     return problem;
+}
+
+/* The same for a scattered spectrum, whose frequencies no operator knows. An index of a row times
+ * one of the line, whose length is that of an array, fits 64 bits. */
+static weft_status shift_scattered(const weft_convolved *c, int threads, double *spectrum) {
+    const int64_t n = c->axis[0].transform, first = (c->axis[0].first % n + n) % n;
+    const int64_t columns = c->scattered.columns, step = c->scattered.rows * first % n;
+    weft_root_table roots;
+    size_t bytes = 0;
+    if (first == 0) return WEFT_SUCCESS;
+    if (!weft_root_table_create(n, n, &roots, &bytes)) {
+        weft_root_table_release(&roots);
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for the phases of a kernel");
+    }
+    (void)threads; /* not looked at without OpenMP */
+#pragma omp parallel for num_threads(threads) if (threads > 1)
+    for (int64_t row = 0; row < c->spectrum.n[0] / columns; row++) {
+        double *value = spectrum + 2 * row * columns;
+        int64_t turn = (c->scattered.lo + row) * first % n;
+        for (int64_t i = 0; i < columns; i++, value += 2) {
+            const double was[2] = {value[0], value[1]};
+            double re, im;
+            weft_root_table_at(&roots, turn, &re, &im);
+            value[0] = was[0] * re + was[1] * im;
+            value[1] = was[1] * re - was[0] * im;
+            turn = turn + step < n ? turn + step : turn + step - n;
+        }
+    }
+    weft_root_table_release(&roots);
+    return WEFT_SUCCESS;
 }
 
 /* Transforms the block of this rank; *spectrum gets its box of the result: in `room`, if that holds
@@ -339,6 +373,8 @@ static weft_status by_plan(weft_plan plan, const weft_convolved *c, const void *
     const bool pairs = c->complex_factors && c->problem.precision == WEFT_DOUBLE;
     if (status == WEFT_SUCCESS)
         status = transform(made, c, b, spectrum, pairs ? c->bytes : 0, &data);
+    if (status == WEFT_SUCCESS && c->scattered.rows > 0)
+        status = shift_scattered(c, plan->call.options.threads, data);
     for (int a = 0; a < b->rank; a++) elements *= c->spectrum.n[a];
     if (status == WEFT_SUCCESS)
         store(c, plan->call.options.threads, data, true, elements, spectrum);

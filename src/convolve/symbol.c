@@ -183,6 +183,13 @@ static void look_up(const weft_convolved *c, const weft_given_kernel *given, con
                     double value[2]) {
     const double *zero = c->problem.kernel.zero;
     const weft_region *box = &given->box;
+    const int last = c->problem.rank - 1;
+    if (c->scattered.rows > 0 && index[last] >= weft_convolved_extent(c, last)) {
+        const int64_t partner = c->axis[last].transform - index[last];
+        look_up(c, given, &partner, value);
+        value[1] = -value[1];
+        return;
+    }
     int64_t at = 0;
     bool origin = zero != NULL;
     for (int a = 0; a < c->problem.rank; a++) {
@@ -198,11 +205,36 @@ static void look_up(const weft_convolved *c, const weft_given_kernel *given, con
     weft_convolved_finish(c, value);
 }
 
+/* Element i of this rank's part, at an index of the whole spectrum. */
+static void make_element(const weft_convolved *c, const weft_given_kernel *given,
+                         const int64_t *index, int64_t i, void *spectrum) {
+    double value[2];
+    if (given->data)
+        look_up(c, given, index, value);
+    else
+        weft_convolved_symbol_of(c, index, value);
+    weft_convolved_put(c, spectrum, i, value);
+}
+
+static void make_scattered(const weft_convolved *c, const weft_given_kernel *given, int threads,
+                           void *spectrum) {
+    (void)threads; /* not looked at without OpenMP */
+#pragma omp parallel for num_threads(threads) if (threads > 1)
+    for (int64_t i = 0; i < c->spectrum.n[0]; i++) {
+        const int64_t index = weft_convolved_scattered_index(c, i);
+        make_element(c, given, &index, i, spectrum);
+    }
+}
+
 void weft_convolved_symbol(const weft_convolved *c, const weft_given_kernel *given, int threads,
                            void *spectrum) {
     const int rank = c->problem.rank;
     const weft_box *box = &c->spectrum;
     int64_t rows = 1;
+    if (c->scattered.rows > 0) {
+        make_scattered(c, given, threads, spectrum);
+        return;
+    }
     for (int a = 0; a < rank - 1; a++) rows *= box->n[a];
     (void)threads; /* not looked at without OpenMP */
 #pragma omp parallel for num_threads(threads) if (threads > 1)
@@ -213,13 +245,8 @@ void weft_convolved_symbol(const weft_convolved *c, const weft_given_kernel *giv
             left /= box->n[a];
         }
         for (int64_t i = 0; i < box->n[rank - 1]; i++) {
-            double value[2];
             index[rank - 1] = box->lo[rank - 1] + i;
-            if (given->data)
-                look_up(c, given, index, value);
-            else
-                weft_convolved_symbol_of(c, index, value);
-            weft_convolved_put(c, spectrum, row * box->n[rank - 1] + i, value);
+            make_element(c, given, index, row * box->n[rank - 1] + i, spectrum);
         }
     }
 }

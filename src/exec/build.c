@@ -94,7 +94,9 @@ static void size_buffers(weft_build *b, int rank) {
         raise_to(&b->buffers.callers_bytes[WEFT_OUTPUT], spectrum_bytes(b, rank));
     size_t *callers = b->buffers.callers_bytes;
     const weft_problem *p = &b->planner->call->problem;
-    if (memcmp(p->pad_from, p->crop_to, sizeof p->pad_from) != 0 || p->fields != p->result_fields)
+    const weft_line *line = &b->planner->call->line;
+    if (memcmp(p->pad_from, p->crop_to, sizeof p->pad_from) != 0 || p->fields != p->result_fields ||
+        line->stored[WEFT_FORWARD] != line->stored[WEFT_INVERSE])
         return;
     raise_to(&callers[WEFT_INPUT], callers[WEFT_RESULT]);
     raise_to(&callers[WEFT_RESULT], callers[WEFT_INPUT]);

@@ -249,6 +249,16 @@ void weft_plan_own_box(weft_plan plan, weft_space space, int rank, weft_box *box
     }
 }
 
+weft_scattered weft_plan_scattered(weft_plan plan) {
+    const weft_chain *chain = &plan->build->chain;
+    weft_scattered scattered = {0};
+    if (!chain->line.scattered || chain->line.points == 0) return scattered;
+    const weft_region box =
+        weft_distribution_box(&chain->segment[chain->segments - 1].side[WEFT_FORWARD][WEFT_OUTPUT],
+                              plan->transport->rank);
+    return (weft_scattered){chain->n[0], box.lo[0], chain->n[1]};
+}
+
 WEFT_API weft_status weft_plan_box(weft_plan plan, weft_space space, int rank, weft_box *box) {
     WEFT_TRY(weft_plan_check(plan, box, "weft_plan_box", "box"));
     if (!is_space(space) || rank < 0 || rank >= plan->transport->size)

@@ -194,6 +194,12 @@ weft_status weft_plan_create_for(weft_context ctx, const weft_problem *problem,
 weft_status weft_plan_run(weft_plan plan, weft_direction dir, const void *in, void *spectrum,
                           void *out);
 void weft_plan_own_box(weft_plan plan, weft_space space, int rank, weft_box *box);
+/* The spectrum of a scattered line (plan/line.h) on this rank: element i is that of frequency
+ * lo + i / columns + i % columns * rows. rows is 0 of other plans. */
+typedef struct weft_scattered {
+    int64_t rows, lo, columns;
+} weft_scattered;
+weft_scattered weft_plan_scattered(weft_plan plan);
 void weft_plan_own_memory(weft_plan plan, weft_memory *memory);
 weft_timings weft_plan_own_timings(weft_plan plan);
 /* weft_plan_set_array for convolutions, whose array is their own. Not collective. */

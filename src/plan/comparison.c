@@ -128,6 +128,7 @@ uint64_t weft_call_hash(const weft_call *call) {
     uint64_t hash =
         weft_hash_bytes(WEFT_HASH_OF_NOTHING, r.value, (size_t)r.count * sizeof r.value[0]);
     hash = weft_hash_bytes(hash, &call->directions, sizeof call->directions);
+    hash = weft_hash_bytes(hash, &call->line.scattered, sizeof call->line.scattered);
     for (int i = 0; i < WEFT_PLACES; i++) {
         int64_t n[WEFT_AXES];
         const weft_operator_list *list = &call->operators[i];

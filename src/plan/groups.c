@@ -73,6 +73,12 @@ int weft_schedule_next_number(const weft_schedule *schedule) {
     return number;
 }
 
+bool weft_schedule_ends_in_crop(const weft_schedule *schedule) {
+    const weft_step *last = schedule->steps > 0 ? &schedule->step[schedule->steps - 1] : NULL;
+    return last && last->kind == WEFT_STEP_POINTWISE &&
+           last->as.pointwise.layout.place == WEFT_PLACE_STORE;
+}
+
 /* Whether the last step loads the caller's array, which padding can then be part of. */
 static bool ends_in_load(const weft_schedule *schedule) {
     const weft_step *last = schedule->steps > 0 ? &schedule->step[schedule->steps - 1] : NULL;

@@ -14,16 +14,8 @@ static weft_status refuse(const char *what, int ranks) {
 weft_status weft_line_check(const weft_problem *p, const weft_options *o, bool bricks, int ranks) {
     if (!weft_axis_is_fourier(p->axis[0])) return refuse("problem.axis[0] cosine or sine", ranks);
     if (bricks) return refuse("problem.input and output", ranks);
-    if (p->load.count > 0 || p->spectral.count > 0 || p->store.count > 0)
-        return refuse("problem.load, spectral and store", ranks);
-    if (p->load_storage || p->spectral_storage || p->store_storage)
-        return refuse("problem.precision half, load_storage, spectral_storage and store_storage",
-                      ranks);
-    if (p->pad_from[0] != 0 || p->crop_to[0] != 0)
-        return refuse("problem.pad_from and crop_to", ranks);
-    if (p->kind == WEFT_R2C && p->batch > 1) return refuse("problem.batch of kind r2c", ranks);
     if (p->fields > 1 || p->result_fields > 1) return refuse("problem.fields", ranks);
-    if (o->convolve) return refuse("options.convolve", ranks);
+    if (o->keep_spectrum) return refuse("options.keep_spectrum", ranks);
     if (o->engine == WEFT_ENGINE_IDENTITY) return refuse("options.engine identity", ranks);
     return WEFT_SUCCESS;
 }
@@ -40,13 +32,19 @@ int64_t weft_line_rows(const weft_line *line, int64_t n1, int64_t n2) {
     return line->real ? line->points / 2 / n1 + 1 : n2;
 }
 
+int64_t weft_line_extent(const weft_line *line, weft_space space) {
+    if (space != WEFT_OUTPUT)
+        return line->stored[space == WEFT_INPUT ? WEFT_FORWARD : WEFT_INVERSE];
+    return line->real ? line->points / 2 + 1 : line->points;
+}
+
 weft_box weft_line_box(const weft_line *line, const weft_region *region, weft_space space) {
     const int row = space == WEFT_OUTPUT ? 1 : 0; /* the axis whose indices are rows */
-    const int64_t row_points = region->n[1 - row];
-    const int64_t all = line->real && space == WEFT_OUTPUT ? line->points / 2 + 1 : line->points;
+    const int64_t row_points = region->n[1 - row], all = weft_line_extent(line, space);
     weft_box box = {{0}, {1, 1, 1, 1, 1, 1, 1, 1}};
-    box.lo[0] = region->lo[row] * row_points;
     box.n[0] = region->n[row] * row_points;
+    if (space == WEFT_OUTPUT && line->scattered) return box;
+    box.lo[0] = region->lo[row] * row_points;
     if (box.n[0] > 0 && box.n[0] > all - box.lo[0]) box.n[0] = all - box.lo[0];
     return box;
 }

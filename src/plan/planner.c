@@ -279,7 +279,7 @@ static weft_status add_chains(workbench *w, const weft_candidate *chain, int cha
 static int add_variants(const weft_planner *planner, const weft_process_grid *grid, int number,
                         weft_candidate *chains) {
     const weft_variant asked = planner->call->options.variant;
-    const bool line = planner->call->line.points > 0;
+    const weft_line *line = &planner->call->line;
     int count = 0;
     for (int v = WEFT_DEFAULT; v <= WEFT_REALIGNED; v++) {
         if (asked != WEFT_VARIANT_AUTO && (int)asked != v) continue;
@@ -289,7 +289,7 @@ static int add_variants(const weft_planner *planner, const weft_process_grid *gr
         c->decomposition = grid->decomposition;
         c->variant = (weft_variant)v;
         c->grid_axes = grid->axes;
-        c->exchanges = line ? WEFT_LINE_EXCHANGES : grid->axes;
+        c->exchanges = line->points > 0 ? weft_line_exchanges(line) : grid->axes;
         memcpy(c->grid, grid->extent, sizeof c->grid);
         c->chain = 2 * number + v;
     }

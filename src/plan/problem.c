@@ -502,6 +502,10 @@ void weft_call_release(weft_call *call) {
     for (int i = 0; i < WEFT_PLACES; i++) weft_operators_release(&call->operators[i]);
 }
 
+static int64_t rows_of(int64_t points, int64_t row) {
+    return (points + row - 1) / row;
+}
+
 void weft_call_split_line(weft_call *call, int ranks) {
     static const weft_operator_kind kind[] = {WEFT_OPERATOR_TWIDDLE, WEFT_OPERATOR_TWIDDLE_BACK,
                                               WEFT_OPERATOR_HALF_SPECTRUM};
@@ -509,14 +513,21 @@ void weft_call_split_line(weft_call *call, int ranks) {
                                    &call->half_spectrum};
     weft_problem *p = &call->problem;
     if (!weft_line_is(p, ranks)) return;
-    call->line = (weft_line){.points = p->n[0], .real = p->kind == WEFT_R2C};
+    weft_line *line = &call->line;
+    line->points = p->n[0];
+    line->real = p->kind == WEFT_R2C;
+    line->stored[WEFT_FORWARD] = p->pad_from[0] > 0 ? p->pad_from[0] : p->n[0];
+    line->stored[WEFT_INVERSE] = p->crop_to[0] > 0 ? p->crop_to[0] : p->n[0];
     for (int i = 0; i < 3; i++) {
         call->line_operator[i] = (weft_operator){.kind = kind[i]};
         *lists[i] = (weft_operator_list){.count = 1, .item = &call->line_operator[i]};
     }
     p->rank = 2;
-    p->kind = WEFT_C2C;
-    weft_line_factor(call->line.points, &p->n[0], &p->n[1]);
+    weft_line_factor(line->points, &p->n[0], &p->n[1]);
+    p->pad_from[0] = rows_of(line->stored[WEFT_FORWARD], p->n[1]);
+    p->crop_to[0] = rows_of(line->stored[WEFT_INVERSE], p->n[1]);
+    p->axis[0] = line->real && line->scattered ? WEFT_AXIS_REAL : WEFT_AXIS_OF_KIND;
+    if (!line->scattered) p->kind = WEFT_C2C;
 }
 
 /* The options that depend on what a plan is for. */
@@ -541,6 +552,7 @@ static weft_status apply_purpose(const weft_purpose *purpose, weft_call *call) {
     call->device = purpose->device;
     call->options.convolve = purpose->direction == WEFT_CONVOLVE;
     call->options.keep_spectrum = purpose->keeps;
+    call->line.scattered = purpose->scatters;
     return WEFT_SUCCESS;
 }
 

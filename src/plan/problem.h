@@ -25,9 +25,9 @@ typedef struct weft_call {
     weft_operator_list operators[WEFT_PLACES]; /* with the scaling of problem.norm */
     weft_operator_settings
         settings; /* that the lists' operators read, as the caller set them last */
-    /* A line over several ranks, once weft_call_split_line was called. The problem is then one of
-     * WEFT_C2C with two axes, and these are its twiddle factors, forward and inverse, and what
-     * makes a spectrum of half a one. */
+    /* A line over several ranks, once weft_call_split_line was called. The problem is then one with
+     * two axes, of WEFT_C2C unless the line is scattered, and these are its twiddle factors,
+     * forward and inverse, and what makes a spectrum of half a one. */
     weft_line line;
     weft_operator line_operator[3];
     weft_operator_list twiddles[2], half_spectrum;
@@ -37,6 +37,7 @@ typedef struct weft_call {
 typedef struct weft_purpose {
     weft_direction direction; /* the only one that is executed */
     bool keeps;               /* a convolution's spectrum is stored, too */
+    bool scatters;            /* a line over several ranks is scattered (plan/line.h) */
     weft_operators resume;    /* on the spectrum, as an inverse transform loads it */
     /* That of another plan, which is destroyed later, so that both find each other's memory; NULL:
      * the plan opens one of its own. */

@@ -129,9 +129,6 @@ static weft_stored stored_at(const weft_schedule_request *request, weft_operator
     if (stride) memcpy(stored.stride, stride, sizeof stored.stride);
     stored.storage = weft_call_storage(request->call, place);
     memcpy(stored.decibels, request->call->problem.decibels, sizeof stored.decibels);
-    if (request->chain->line.real && (place == WEFT_PLACE_LOAD || place == WEFT_PLACE_STORE))
-        stored.storage =
-            request->precision == WEFT_SINGLE ? WEFT_STORAGE_FLOAT : WEFT_STORAGE_DOUBLE;
     return stored;
 }
 
@@ -184,14 +181,6 @@ static const int64_t *strides_of_transform(const weft_schedule_request *request,
     return strides_at(request, place);
 }
 
-/* Whether the last step crops what an inverse transform gives, which storing it can then be part
- * of. */
-static bool ends_in_crop(const weft_schedule *schedule) {
-    const weft_step *last = schedule->steps > 0 ? &schedule->step[schedule->steps - 1] : NULL;
-    return last && last->kind == WEFT_STEP_POINTWISE &&
-           last->as.pointwise.layout.place == WEFT_PLACE_STORE;
-}
-
 /* The operators of a place, if there are any, on data that lies as `at`. Where the result lies is
  * left to the assignment of buffers: in place, or in another one on the way. */
 static void add_pointwise(const weft_schedule_request *request, weft_schedule *schedule,
@@ -207,7 +196,7 @@ static void add_pointwise(const weft_schedule_request *request, weft_schedule *s
         stored.storage = WEFT_STORAGE_SAME;
         stored.strided = false;
     }
-    if (place == WEFT_PLACE_STORE && ends_in_crop(schedule)) {
+    if (place == WEFT_PLACE_STORE && weft_schedule_ends_in_crop(schedule)) {
         step = &schedule->step[schedule->steps - 1];
         step->as.pointwise.operators = operators;
         step->as.pointwise.number = (int)place;
@@ -263,74 +252,6 @@ static void add_arrival(const weft_schedule_request *request, weft_schedule *sch
     add_pointwise(request, schedule, place, at);
 }
 
-/* The twiddle factors of a line, on data that lies as `at` next to the transform of its columns. */
-static void add_twiddles(const weft_schedule_request *request, weft_schedule *schedule,
-                         const weft_end *at) {
-    const bool forward = request->direction == WEFT_FORWARD;
-    const int number = weft_schedule_next_number(schedule);
-    if (request->chain->n[0] == 1) return; /* they are all 1 */
-    weft_step *step =
-        weft_schedule_add_pointwise(request, schedule, &request->call->twiddles[request->direction],
-                                    forward ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_SPECTRUM, at);
-    step->as.pointwise.number = number;
-    weft_schedule_count_bytes(step);
-}
-
-/* The transform of the columns of a line. Real data is exchanged as it is, and made complex before
- * the transform. */
-static void add_columns(const weft_schedule_request *request, weft_schedule *schedule,
-                        const weft_segment *segment, const weft_end *from, const weft_end *to) {
-    const bool forward = request->direction == WEFT_FORWARD;
-    weft_end first = *from, last = *to;
-    first.real = last.real = false;
-    if (forward)
-        add_pointwise(request, schedule, WEFT_PLACE_LOAD, &first);
-    else
-        add_twiddles(request, schedule, &first);
-    weft_schedule_add_transforms(request, schedule, segment, &first, &last);
-    if (forward)
-        add_twiddles(request, schedule, &last);
-    else
-        add_pointwise(request, schedule, WEFT_PLACE_STORE, &last);
-}
-
-/* The transform of the rows of a line. The half spectrum of real data is part of a whole one, which
- * the transform stores and loads. */
-static void add_rows(const weft_schedule_request *request, weft_schedule *schedule,
-                     const weft_segment *segment, const weft_end *from, const weft_end *to) {
-    const bool forward = request->direction == WEFT_FORWARD, real = request->chain->line.real;
-    const weft_end *stored = forward ? to : from;
-    weft_distribution all = *stored->distribution;
-    all.n[1] = request->chain->n[1];
-    const weft_end whole = {&all, stored->order, false, NULL};
-    if (!forward && real) {
-        weft_schedule_add_padding(request, schedule, WEFT_PLACE_LOAD, &whole, stored);
-        schedule->step[schedule->steps - 1].as.pointwise.operators = &request->call->half_spectrum;
-    }
-    weft_schedule_add_transforms(request, schedule, segment, forward ? from : &whole,
-                                 forward ? &whole : to);
-    if (!forward) return;
-    if (!real) {
-        add_pointwise(request, schedule, WEFT_PLACE_SPECTRAL, &whole);
-        return;
-    }
-    weft_schedule_add_padding(request, schedule, WEFT_PLACE_STORE, &whole, stored);
-    schedule->step[schedule->steps - 1].as.pointwise.operators =
-        &request->operators[WEFT_PLACE_SPECTRAL];
-}
-
-/* A segment of a line over several ranks. */
-static void add_line(const weft_schedule_request *request, weft_schedule *schedule, int s,
-                     weft_end *at) {
-    const weft_segment *segment = &request->chain->segment[s];
-    const weft_end to = weft_chain_departure(request->chain, s, request->direction);
-    if (segment->transforms > 0 && segment->axis[0] == 0)
-        add_columns(request, schedule, segment, at, &to);
-    else if (segment->transforms > 0)
-        add_rows(request, schedule, segment, at, &to);
-    *at = to;
-}
-
 /* The transforms of a segment. Operators are next to them, whatever bricks the caller has. */
 static void add_segment(const weft_schedule_request *request, weft_schedule *schedule, int s,
                         weft_end *at) {
@@ -340,7 +261,7 @@ static void add_segment(const weft_schedule_request *request, weft_schedule *sch
     const bool ends = s == last_transforming(chain, request->direction);
     weft_end to = weft_chain_departure(chain, s, request->direction);
     if (chain->line.points > 0) {
-        add_line(request, schedule, s, at);
+        weft_schedule_add_line(request, schedule, s, at);
         return;
     }
     if (forward && s == last_transforming(chain, WEFT_INVERSE))
@@ -450,10 +371,13 @@ static bool add_round_trip(const weft_schedule_request *there, const weft_schedu
     return true;
 }
 
-/* There and back; in between the data lies as the forward transform leaves it. */
+/* There and back; in between the data lies as the forward transform leaves it, which of lines over
+ * several ranks is the last segment. */
 static weft_status add_convolution(const weft_schedule_request *request, weft_schedule *schedule,
                                    weft_end *at) {
-    const int last = last_transforming(request->chain, WEFT_FORWARD);
+    const weft_chain *chain = request->chain;
+    const int last =
+        chain->line.points > 0 ? chain->segments - 1 : last_transforming(chain, WEFT_FORWARD);
     weft_schedule_request there = *request, back = *request;
     there.direction = WEFT_FORWARD;
     back.direction = WEFT_INVERSE;

@@ -99,6 +99,9 @@ int weft_schedule_next_number(const weft_schedule *schedule);
 void weft_schedule_add_padding(const weft_schedule_request *request, weft_schedule *schedule,
                                weft_operator_place place, const weft_end *wide,
                                const weft_end *narrow);
+/* Whether the last step crops what an inverse transform gives, which storing it can then be part
+ * of. */
+bool weft_schedule_ends_in_crop(const weft_schedule *schedule);
 /* The groups of a segment's axes. */
 weft_axis_groups weft_axis_groups_of(const weft_chain *chain, const weft_segment *segment);
 /* The extents of `extents` along the axes of a group, and those of `other` along the others. */
@@ -114,5 +117,12 @@ void weft_schedule_add_groups(const weft_schedule_request *request, weft_schedul
 void weft_schedule_add_transforms(const weft_schedule_request *request, weft_schedule *schedule,
                                   const weft_segment *segment, const weft_end *from,
                                   const weft_end *to);
+
+/* ---- line_steps.c ---- */
+
+/* Segment s of a line over several ranks, from data that lies as *at, which gets how it lies then.
+ */
+void weft_schedule_add_line(const weft_schedule_request *request, weft_schedule *schedule, int s,
+                            weft_end *at);
 
 #endif

@@ -214,28 +214,38 @@ static void build_inner(const weft_chain_request *request, weft_chain *chain) {
     }
 }
 
+/* Extents of a line's array, whose columns are transformed or not. */
+static void set_line_extents(const weft_chain_request *request, int direction, bool columns,
+                             weft_distribution *d) {
+    const int64_t stored = request->stored[direction][0];
+    memcpy(d->n, request->n, 2 * sizeof *d->n);
+    if (columns && request->halved == 0) d->n[0] = d->n[0] / 2 + 1;
+    if (!columns && stored > 0) d->n[0] = stored;
+    d->n[2] = request->members[direction];
+}
+
 /* A line over several ranks. Its rows are split, and nothing is done with them; columns are split,
  * and transformed; rows of that are split, and transformed; columns of that are split, whose
- * elements are neighbours in the spectrum. */
+ * elements are neighbours in the spectrum. A scattered line ends before that. */
 static void build_line(const weft_chain_request *request, weft_chain *chain) {
     static const struct { int split, transformed; } row[] = {{0, -1}, {1, 0}, {0, 1}, {1, -1}};
     static const int last_order[WEFT_AXES] = {2, 1, 0};
-    const bool realigned = request->variant == WEFT_REALIGNED;
+    const bool realigned = request->variant == WEFT_REALIGNED, in_order = !request->line.scattered;
     int across[WEFT_AXES], along[WEFT_AXES]; /* memory orders with axis 1, or axis 0, slowest */
     realigned_order(2, 1, 0, across);
     realigned_order(2, 0, 1, along);
-    chain->segments = WEFT_LINE_EXCHANGES + 1;
+    chain->segments = weft_line_exchanges(&request->line) + 1;
     for (int s = 0; s < chain->segments; s++) {
         weft_segment *segment = &chain->segment[s];
         for (int end = 0; end < 4; end++) {
             const int direction = end / 2, space = end % 2;
-            const bool spectrum = s == 3 || (s == 2 && space == WEFT_OUTPUT);
+            const bool columns = s > 1 || (s == 1 && space == WEFT_OUTPUT);
+            const bool spectrum = in_order && (s == 3 || (s == 2 && space == WEFT_OUTPUT));
             weft_distribution *d = &segment->side[direction][space];
             *d = (weft_distribution){.axes = 3, .grid_axes = 1, .grid = {request->grid[0]}};
             for (int a = 0; a < WEFT_AXES; a++) d->split_by[a] = a == row[s].split ? 0 : -1;
-            memcpy(d->n, request->n, 2 * sizeof *d->n);
+            set_line_extents(request, direction, columns, d);
             if (spectrum) d->n[1] = weft_line_rows(&request->line, request->n[0], request->n[1]);
-            d->n[2] = request->members[direction];
             natural_order(request, segment->order[direction][space]);
             if (s == 3) set_order(segment, direction, space, last_order);
         }
@@ -249,7 +259,7 @@ static void build_line(const weft_chain_request *request, weft_chain *chain) {
                   direction == WEFT_FORWARD ? along : across);
         set_order(&chain->segment[2], direction, WEFT_INPUT,
                   direction == WEFT_FORWARD ? along : across);
-        set_order(&chain->segment[2], direction, WEFT_OUTPUT, across);
+        if (in_order) set_order(&chain->segment[2], direction, WEFT_OUTPUT, across);
     }
 }
 

@@ -285,7 +285,8 @@ static void choose_options(weft_options *o) {
 }
 
 static void make_case(compose_case *c, weft_problem *p) {
-    const int axes = ranks == 1 ? 1 + random_below(3) : 2 + random_below(2);
+    const bool line = random_below(ranks == 1 ? 3 : 6) == 0;
+    const int axes = line ? 1 : 2 + random_below(2);
     *c = (compose_case){.problem = {.rank = axes,
                                     .kind = random_below(2) ? WEFT_R2C : WEFT_C2C,
                                     .precision = (weft_precision)(random_below(4) == 0),

@@ -75,25 +75,17 @@ static void a_grid_of_the_wrong_size_is_refused(void) {
 }
 
 static void what_a_line_over_ranks_does_not_have_is_unsupported(void) {
-    const weft_operator scale = {.kind = WEFT_OPERATOR_SCALE, .factor = 2};
     const weft_brick brick = {.box = {.n = {rank == 0 ? 64 : 0}}};
     const weft_problem refused[] = {{.rank = 1, .n = {64}, .axis = {WEFT_DCT2}},
                                     {.rank = 1, .n = {64}, .kind = WEFT_R2R, .axis = {WEFT_DST1}},
-                                    {.rank = 1, .n = {64}, .load = {&scale, 1}},
-                                    {.rank = 1, .n = {64}, .spectral = {&scale, 1}},
-                                    {.rank = 1, .n = {64}, .store = {&scale, 1}},
                                     {.rank = 1, .n = {64}, .input = &brick},
                                     {.rank = 1, .n = {64}, .output = &brick},
-                                    {.rank = 1, .n = {64}, .precision = WEFT_HALF},
-                                    {.rank = 1, .n = {64}, .load_storage = WEFT_STORAGE_FLOAT},
-                                    {.rank = 1, .n = {64}, .pad_from = {32}},
-                                    {.rank = 1, .n = {64}, .crop_to = {32}},
-                                    {.rank = 1, .n = {64}, .kind = WEFT_R2C, .batch = 2}};
+                                    {.rank = 1, .n = {64}, .fields = 2}};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         expect(&refused[i], NULL, WEFT_ERROR_UNSUPPORTED, "1-D transform runs on one process");
     const weft_problem line = {.rank = 1, .n = {64}};
-    weft_options options = {.convolve = 1};
-    expect(&line, &options, WEFT_ERROR_UNSUPPORTED, "options.convolve: a 1-D");
+    weft_options options = {.convolve = 1, .keep_spectrum = 1};
+    expect(&line, &options, WEFT_ERROR_UNSUPPORTED, "options.keep_spectrum: a 1-D");
     options = (weft_options){.engine = WEFT_ENGINE_IDENTITY};
     expect(&line, &options, WEFT_ERROR_UNSUPPORTED, "options.engine identity: a 1-D");
     options = (weft_options){.grid = {size, 1}};

@@ -299,7 +299,6 @@ static line_case draw_case(int64_t n, bool exact) {
                    .direction = draw(0, 1) ? WEFT_FORWARD : WEFT_INVERSE,
                    .in_place = draw(0, 1),
                    .exact = exact};
-    if (c.problem.kind == WEFT_R2C) c.problem.batch = 1;
     for (int e = 0; e < 3; e++)
         c.options.exchange[e] =
             draw(0, 3) == 0 ? WEFT_EXCHANGE_AUTO : methods[draw(0, count_methods() - 1)];

@@ -193,7 +193,7 @@ static bool check_parameter(weft_context ctx) {
 
 static test_case complex_case(void) {
     test_case c = random_case();
-    while (c.problem.kind != WEFT_C2C ||
+    while (c.problem.kind != WEFT_C2C || is_line_over_ranks(&c) ||
            c.problem.load.count + c.problem.spectral.count + c.problem.store.count == 0)
         c = random_case();
     c.problem.load_storage = c.problem.store_storage = WEFT_STORAGE_SAME;

@@ -311,7 +311,8 @@ static bool fail(const test_case *c, const char *what) {
  * of which there is one for each axis at most, those to and from bricks included. */
 static int roundings(const test_case *c, weft_direction dir) {
     const bool rounds = c->options.wire == WEFT_WIRE_SINGLE && c->problem.precision == WEFT_DOUBLE;
-    const int redistributions = c->problem.rank - 1 + (c->bricks ? 2 : 0);
+    const int redistributions =
+        is_line_over_ranks(c) ? 3 : c->problem.rank - 1 + (c->bricks ? 2 : 0);
     return !rounds ? 0 : dir == WEFT_CONVOLVE ? 2 * redistributions : redistributions;
 }
 

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-enum { SHAPES = 19 };
+enum { SHAPES = 22 };
 
 typedef struct shape {
     int rank;
@@ -35,7 +35,10 @@ static const shape shapes[SHAPES] = {
     {3, {15, 12, 11}},
     {3, {18, 72, 124}} /* planes of more than 64 KiB */,
     {3, {64, 6, 64}},
-    {2, {256, 128}}}; /* lines that the native engine takes as matrices */
+    {2, {256, 128}}, /* lines that the native engine takes as matrices */
+    {1, {240}},
+    {1, {221}},
+    {1, {14}}};
 
 static int world_rank, world_size;
 static uint64_t random_state;
@@ -116,6 +119,11 @@ static void draw_stored(test_case *c) {
         if (pick(2)) c->problem.pad_from[a] = 1 + pick((int)c->problem.n[a]);
 }
 
+/* Lines over several ranks have no bricks, keep no spectrum, and are no identity. */
+static bool is_line_over_ranks(const test_case *c) {
+    return c->problem.rank == 1 && world_size > 1;
+}
+
 static test_case random_case(void) {
     static const weft_decomposition decompositions[] = {WEFT_SLAB_2D1D, WEFT_SLAB_1D2D,
                                                         WEFT_SLAB_Y_ZX, WEFT_PENCIL, WEFT_PENCIL};
@@ -150,10 +158,11 @@ static test_case random_case(void) {
         c.options.device_aware = pick(4) == 0 ? WEFT_STAGED : WEFT_AWARENESS_AUTO;
         c.options.engine = with_engine;
     }
-    if (c.problem.kind == WEFT_C2C && pick(6) == 0) c.options.engine = WEFT_ENGINE_IDENTITY;
+    if (c.problem.kind == WEFT_C2C && pick(6) == 0 && !is_line_over_ranks(&c))
+        c.options.engine = WEFT_ENGINE_IDENTITY;
     if (c.options.decomposition == WEFT_PENCIL) random_grid(&c.options, s->rank);
     if (!only_multiplies && pick(4) == 0) c.options.wire = WEFT_WIRE_SINGLE;
-    c.bricks = pick(5) == 0;
+    c.bricks = pick(5) == 0 && !is_line_over_ranks(&c);
     if (c.bricks) {
         random_brick(&c.problem, false, &c.input);
         random_brick(&c.problem, c.problem.kind == WEFT_R2C, &c.output);
@@ -161,7 +170,7 @@ static test_case random_case(void) {
     c.options.convolve = pick(2);
     if (only_multiplies) c.options.location = pick(2) ? WEFT_LOCATION_HOST : WEFT_LOCATION_DEVICE;
     c.options.keep_spectrum =
-        c.options.convolve && !c.bricks && !only_multiplies && pick(2) &&
+        c.options.convolve && !c.bricks && !only_multiplies && pick(2) && !is_line_over_ranks(&c) &&
         (c.options.device == WEFT_HOST || c.options.location == WEFT_LOCATION_DEVICE);
     if (!c.bricks && !only_multiplies && pick(4) == 0) draw_stored(&c);
     if (pick(2)) draw_operators(pick, &c.problem, draws_arrays && !c.bricks, &drawn);

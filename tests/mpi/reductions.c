@@ -225,6 +225,13 @@ static const test_case cases[] = {
      false},
     {"parts", {.rank = 3, .n = {16, 12, 10}}, {.chunks = 3, .decomposition = WEFT_PENCIL}, false},
     {"fields", {.rank = 2, .n = {9, 8}, .fields = 3, .fields_fastest = 1}, {0}, false},
+    {"a line", {.rank = 1, .n = {120}, .norm = WEFT_NORM_ORTHO}, {0}, true},
+    {"real lines", {.rank = 1, .n = {70}, .kind = WEFT_R2C, .batch = 3}, {0}, false},
+    {"a real line in place", {.rank = 1, .n = {84}, .kind = WEFT_R2C}, {0}, true},
+    {"a padded line",
+     {.rank = 1, .n = {60}, .kind = WEFT_R2C, .pad_from = {31}, .crop_to = {47}, .batch = 2},
+     {.convolve = 1},
+     false},
 };
 
 static const test_case cosines = {

@@ -86,7 +86,6 @@ static void choose(sampled_case *c, int number) {
     memset(c, 0, sizeof *c);
     p->method = WEFT_SAMPLES;
     p->rank = random_below(3) > 0 ? 3 : 1 + random_below(2);
-    if (ranks > 1 && p->rank == 1) p->rank = 2; /* lines have no operators over ranks */
     for (int a = 0; a < p->rank; a++) p->n[a] = extents[random_below(13)];
     p->kind = random_below(3) ? WEFT_R2C : WEFT_C2C;
     p->precision = random_below(4) ? WEFT_DOUBLE : WEFT_SINGLE;
