@@ -24,17 +24,10 @@ typedef struct trial {
     void *in, *out;  /* element 0 of the arrays */
 } trial;
 
-/* The first direction that is planned. */
-static weft_direction measured_direction(const weft_call *call) {
-    int direction = WEFT_FORWARD;
-    while (!weft_call_plans(call, (weft_direction)direction)) direction++;
-    return (weft_direction)direction;
-}
-
 static weft_status allocate(trial *t) {
     const weft_device_handle *d = &t->build->device;
     const weft_buffers *buffers = &t->build->buffers;
-    const weft_direction direction = measured_direction(t->build->planner->call);
+    const weft_direction direction = weft_call_first_direction(t->build->planner->call);
     const weft_space of[] = {direction == WEFT_INVERSE ? WEFT_OUTPUT : WEFT_INPUT,
                              direction == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_RESULT};
     void **array[] = {&t->in, &t->out};
@@ -70,7 +63,7 @@ static int64_t choose_runs(weft_transport *transport, const weft_machine_search 
 static weft_status time_runs(weft_transport *transport, const trial *t, double *seconds) {
     weft_recorder recorder = {.spans = NULL};
     const weft_machine_search *search = &weft_planner_machine(t->build->planner)->search;
-    const weft_direction direction = measured_direction(t->build->planner->call);
+    const weft_direction direction = weft_call_first_direction(t->build->planner->call);
     double best = 1e300;
     int64_t runs = 1;
     for (int64_t run = 0; run <= runs; run++) {

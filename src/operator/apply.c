@@ -74,7 +74,8 @@ static bool has_tables(const weft_pointwise *p, const weft_pointwise_part *part)
 static void apply_twiddles(const weft_pointwise *p, const weft_pointwise_part *part,
                            const int64_t *index, int64_t count, void *data) {
     const int64_t k1 = p->layout.box.lo[0] + index[0], j2 = p->layout.box.lo[1] + index[1];
-    weft_twiddles_apply(part->twiddles, p->layout.precision, k1 * j2, p->run_axis == 0 ? j2 : k1,
+    const bool columns = p->run_axis == 0;
+    weft_twiddles_apply(part->twiddles, p->layout.precision, columns ? j2 : k1, columns ? k1 : j2,
                         count, data);
 }
 

@@ -26,9 +26,10 @@ typedef struct weft_twiddle_tables {
 weft_twiddle_tables weft_twiddles_tables(const weft_twiddles *twiddles);
 void weft_twiddles_copy(const weft_twiddles *twiddles, weft_precision precision, void *pairs);
 
-/* Multiplies `count` complex numbers of the precision by the roots number first, first + step, ...
- * Products are computed in double precision. */
-void weft_twiddles_apply(const weft_twiddles *twiddles, weft_precision precision, int64_t first,
-                         int64_t step, int64_t count, void *data);
+/* Multiplies complex numbers of the precision, of which the i-th of `count` has one index of the
+ * pair equal to `row` and the other one to index + i, by their factors. Products are computed in
+ * double precision. */
+void weft_twiddles_apply(const weft_twiddles *twiddles, weft_precision precision, int64_t row,
+                         int64_t index, int64_t count, void *data);
 
 #endif

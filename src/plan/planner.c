@@ -157,11 +157,12 @@ static double cost_of_entry(const workbench *w, int entry) {
 /* By the schedule that runs where the candidate is chosen; it stays on the workbench. */
 static weft_status predict(workbench *w, const weft_candidate *candidate, double *seconds) {
     const weft_planner *p = w->planner;
+    const weft_direction direction = weft_call_first_direction(p->call);
     const bool in_place = p->call->options.placement == WEFT_IN_PLACE;
     weft_held held;
     weft_schedule_release(&w->schedule);
     WEFT_TRY(weft_planner_held(p, candidate, &w->chain, 0, &held));
-    WEFT_TRY(weft_planner_schedule(p, candidate, &w->chain, 0, WEFT_FORWARD, in_place, held,
+    WEFT_TRY(weft_planner_schedule(p, candidate, &w->chain, 0, direction, in_place, held,
                                    &w->schedule));
     const weft_model model = weft_planner_model(p, candidate, &w->chain);
     *seconds = weft_model_predict(&model, &w->schedule);

@@ -60,6 +60,12 @@ static inline bool weft_call_plans(const weft_call *call, weft_direction directi
 static inline bool weft_call_only(const weft_call *call, weft_direction direction) {
     return call->directions == 1u << direction;
 }
+/* The first direction that may be planned, by which candidates are predicted and measured. */
+static inline weft_direction weft_call_first_direction(const weft_call *call) {
+    int direction = WEFT_FORWARD;
+    while (!weft_call_plans(call, (weft_direction)direction)) direction++;
+    return (weft_direction)direction;
+}
 
 /* Makes a line over several ranks a problem of two axes (plan/line.h); leaves other problems alone.
  * Ranks compare their calls before. The call must stay where it is. */

@@ -115,6 +115,10 @@ static const case_of cases[] = {
     {.name = "line-real",
      .problem = {.rank = 1, .n = {120}, .kind = WEFT_R2C},
      .options = {.exchange = {WEFT_PEER, WEFT_A2A_SYNC}}},
+    {.name = "line-convolution",
+     .made = MADE_CONVOLUTION,
+     .problem = {.rank = 1, .n = {120}, .kind = WEFT_R2C},
+     .options = {.exchange = {WEFT_A2A_SYNC}}},
     {.name = "slab-any-method", .problem = {SHAPE}, .options = {SLAB}}, /* others are tried next */
     {.name = "measure", .problem = {SHAPE}, .options = {SLAB, .effort = WEFT_MEASURE, .trace = 1}},
     {.name = "refused",
@@ -290,6 +294,7 @@ static inline weft_status case_convolve(weft_context ctx, const case_of *c, weft
                                               .n = {n[0], n[1], n[2]},
                                               .kind = c->problem.kind,
                                               .boundary = {WEFT_LINEAR, WEFT_PERIODIC, WEFT_LINEAR},
+                                              .mode = c->problem.rank == 1 ? WEFT_SAME : WEFT_FULL,
                                               .kernel = {.array = kernel, .n = {3, 2, 2}}};
     return weft_convolution_create(ctx, &problem, &c->options, plan);
 }
