@@ -34,6 +34,16 @@ def on_two_ranks() -> str:
     return markdown("case|n³:|one plan, ms:|separate over it:|FFTW-MPI over it:", lines)
 
 
+def lines_over_ranks() -> str:
+    lines = []
+    for row in rows("convolutions/lines-over-ranks.csv"):
+        size = f"2^{int(row['n']).bit_length() - 1}"
+        ms = [digits(number(row, f"{way}_ms")) for way in ("one_plan", "separate", "fftw_mpi")]
+        lines.append([row["field"], size, *ms, row["separate_over_one"], row["fftw_over_one"]])
+    head = "field|points:|one plan, ms:|separate, ms:|FFTW-MPI, ms:|separate over it:|FFTW-MPI over it:"
+    return markdown(head, lines)
+
+
 def tiles_over_ranks() -> str:
     lines = []
     for row in rows("convolutions/tiles-over-ranks.csv"):

@@ -162,8 +162,8 @@ static weft_status predict(workbench *w, const weft_candidate *candidate, double
     weft_held held;
     weft_schedule_release(&w->schedule);
     WEFT_TRY(weft_planner_held(p, candidate, &w->chain, 0, &held));
-    WEFT_TRY(weft_planner_schedule(p, candidate, &w->chain, 0, direction, in_place, held,
-                                   &w->schedule));
+    WEFT_TRY(
+        weft_planner_schedule(p, candidate, &w->chain, 0, direction, in_place, held, &w->schedule));
     const weft_model model = weft_planner_model(p, candidate, &w->chain);
     *seconds = weft_model_predict(&model, &w->schedule);
     return WEFT_SUCCESS;
