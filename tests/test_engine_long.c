@@ -201,9 +201,102 @@ static void powers_of_two_obey_the_laws(void **state) {
         check_length(engine, random_between(0, 1) ? WEFT_DOUBLE : WEFT_SINGLE, n);
 }
 
+/* ---- lines across their neighbours ---- */
+
+static double part_of(const void *array, weft_precision precision, int64_t i) {
+    return precision == WEFT_SINGLE ? (double)((const float *)array)[i]
+                                    : ((const double *)array)[i];
+}
+
+static void set_part(void *array, weft_precision precision, int64_t i, double value) {
+    if (precision == WEFT_SINGLE)
+        ((float *)array)[i] = (float)value;
+    else
+        ((double *)array)[i] = value;
+}
+
+/* Elements of `width` numbers, `count` of each of `lines` lines, whose points are neighbours in
+ * *across, and which lie one after the other in *along. */
+static void make_lines(weft_precision precision, int64_t lines, int64_t count, int width,
+                       void **across, void **along) {
+    *across = allocate(lines * count * width, sizeof(double));
+    *along = allocate(lines * count * width, sizeof(double));
+    for (int64_t l = 0; l < lines; l++)
+        for (int64_t i = 0; i < count; i++)
+            for (int part = 0; part < width; part++) {
+                const double value = (float)random_number();
+                set_part(*across, precision, (i * lines + l) * width + part, value);
+                set_part(*along, precision, (l * count + i) * width + part, value);
+            }
+}
+
+/* The same results as of contiguous lines, one by one. */
+static void check_across(const weft_engine_ops *engine, weft_transform_kind kind, int64_t n,
+                         int64_t lines, int threads) {
+    const weft_precision precision = random_between(0, 1) ? WEFT_DOUBLE : WEFT_SINGLE;
+    const int64_t half = n / 2 + 1, in_count = kind == WEFT_TRANSFORM_C2R ? half : n,
+                  out_count = kind == WEFT_TRANSFORM_R2C ? half : n;
+    const int in_width = kind == WEFT_TRANSFORM_R2C ? 1 : 2,
+              out_width = kind == WEFT_TRANSFORM_C2R ? 1 : 2;
+    weft_transform t = {.kind = kind,
+                        .direction = random_between(0, 1) ? WEFT_FORWARD : WEFT_INVERSE,
+                        .precision = precision,
+                        .dims = 1,
+                        .dim = {{n, lines, lines}},
+                        .loops = 1,
+                        .loop = {{lines, 1, 1}},
+                        .in_batch = true,
+                        .threads = threads,
+                        .in_place = kind == WEFT_TRANSFORM_C2C && random_between(0, 1),
+                        .in_elements = lines * in_count,
+                        .out_elements = lines * out_count};
+    void *across, *along, *out_across, *out_along;
+    make_lines(precision, lines, in_count, in_width, &across, &along);
+    make_lines(precision, lines, out_count, out_width, &out_across, &out_along);
+    void *result = t.in_place ? across : out_across;
+    run_transform(engine, &t, across, result);
+    t.dim[0].in_stride = t.dim[0].out_stride = 1;
+    t.loop[0].in_stride = in_count;
+    t.loop[0].out_stride = out_count;
+    t.in_place = false;
+    run_transform(engine, &t, along, out_along);
+    double off = 0, all = 0;
+    for (int64_t l = 0; l < lines; l++)
+        for (int64_t i = 0; i < out_count; i++)
+            for (int part = 0; part < out_width; part++) {
+                const double x = part_of(result, precision, (i * lines + l) * out_width + part);
+                const double y =
+                    part_of(out_along, precision, (l * out_count + i) * out_width + part);
+                off += (x - y) * (x - y);
+                all += y * y;
+            }
+    const double unit = precision == WEFT_SINGLE ? 6.0e-8 : 1.1e-16;
+    if (!(sqrt(off / all) <= 2 * (unit + weft_allowed_error(&t))))
+        fail_msg("%s: %lld lines of %lld points, kind %d, %s: %.3g off", engine->name,
+                 (long long)lines, (long long)n, (int)kind, weft_precision_name(precision),
+                 sqrt(off / all));
+    free(across);
+    free(along);
+    free(out_across);
+    free(out_along);
+}
+
+static void long_lines_across_their_neighbours(void **state) {
+    const weft_engine_ops *engine = engine_of(state);
+    for (int round = 0; round < 6; round++) {
+        const int64_t n = round < 2    ? 65536 + 8 * random_between(1, 4000)
+                          : round == 2 ? 98304
+                                       : random_between(17000, 70000);
+        check_across(engine, (weft_transform_kind)(round % 3), n, random_between(2, 11),
+                     (int)random_between(1, 3));
+    }
+}
+
 #define WEFT_ENGINE_ENTRY(ops)                                                                     \
     {#ops " long_lines_obey_the_laws", long_lines_obey_the_laws, NULL, NULL,                       \
      (void *)(uintptr_t)&ops},                                                                     \
+        {#ops " long_lines_across_their_neighbours", long_lines_across_their_neighbours, NULL,     \
+         NULL, (void *)(uintptr_t)&ops},                                                           \
         {#ops " powers_of_two_obey_the_laws", powers_of_two_obey_the_laws, NULL, NULL,             \
          (void *)(uintptr_t)&ops},
 

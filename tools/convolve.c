@@ -55,9 +55,6 @@ static weft_status describe_field(convolve_run *run) {
     p->correlate = flags->correlate;
     p->deconvolve = flags->deconvolve;
     p->regularizer = flags->regularizer;
-    if (p->rank == 1 && files->world->ranks > 1)
-        return WRONG("%s: it has one axis, which is not split; run it on one process",
-                     files->record.input);
     WEFT_TRY(check_count("boundary", flags->boundaries, p->rank));
     WEFT_TRY(check_count("length", flags->lengths, p->rank));
     for (int a = 0; a < p->rank; a++) {

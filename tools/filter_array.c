@@ -37,9 +37,6 @@ static weft_status describe(filter_array *run) {
     const filter_axes axes = {.rank = info->rank, .picture = false};
     weft_convolution_problem *p = &run->problem;
     array_run_describe_field(files, p);
-    if (p->rank == 1 && files->world->ranks > 1)
-        return WRONG("%s: it has one axis, which is not split; run it on one process",
-                     files->record.input);
     WEFT_TRY(filter_flags_parts(run->flags, &axes, run->part));
     run->filter = (filter){.rank = info->rank, .parts = run->flags->parts, .part = run->part};
     for (int a = 0; a < p->rank && run->flags->boundary == FILTER_MIRROR; a++)

@@ -718,7 +718,7 @@ WEFT_API void weft_context_destroy(weft_context *ctx);
  * the work of a complex transform. options.decomposition and options.chunks do not matter then.
  * Of a padded or cropped line the rows that hold what is stored are shared out. options.convolve
  * takes six exchanges, weft_convolution_create four. WEFT_ERROR_UNSUPPORTED with bricks, fields,
- * options.keep_spectrum, cosine and sine transforms, and the engine identity. */
+ * matrices, options.keep_spectrum, cosine and sine transforms, and the engine identity. */
 WEFT_API weft_status weft_plan_create(weft_context ctx, const weft_problem *problem,
                                       const weft_options *opt, weft_plan *plan);
 

@@ -154,7 +154,7 @@ static weft_status compose(weft_context ctx, const weft_convolved *c, const weft
         stage[FORWARD].axis[a] = c->axis[a].type;
         stage[CROP].n[a] = c->axis[a].kept;
     }
-    return weft_compose(ctx, &problem, !fields, options, plan);
+    return weft_compose(ctx, &problem, true, options, plan);
 }
 
 /* Over simulated ranks nothing is computed, so there is no spectrum. */

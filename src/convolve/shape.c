@@ -358,12 +358,23 @@ static weft_status copy_kernel(weft_convolved *c) {
     return WEFT_SUCCESS;
 }
 
+/* Along a line gradient and divergence are the derivative, which multiplies. */
+static void simplify(weft_convolution_problem *p) {
+    weft_convolution_kernel *kernel = &p->kernel;
+    if (p->rank > 1 ||
+        (kernel->kind != WEFT_KERNEL_GRADIENT && kernel->kind != WEFT_KERNEL_DIVERGENCE))
+        return;
+    kernel->kind = WEFT_KERNEL_DERIVATIVE;
+    kernel->order[0] = 1;
+}
+
 weft_status weft_convolved_read(const weft_convolution_problem *given, weft_convolved *c) {
     if (!given)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "weft_convolution_create: problem is NULL");
     WEFT_TRY(weft_versioned_read(versions, given, &c->problem, "problem"));
     WEFT_TRY(check_field(&c->problem));
     WEFT_TRY(check_kernel(&c->problem, &c->free_axes));
+    simplify(&c->problem);
     weft_convolved_find_axes(c);
     WEFT_TRY(weft_convolved_read_box(c));
     if (weft_convolved_makes_fields(c)) {

@@ -11,9 +11,11 @@ static weft_status refuse(const char *what, int ranks) {
                      what, ranks);
 }
 
-weft_status weft_line_check(const weft_problem *p, const weft_options *o, bool bricks, int ranks) {
+weft_status weft_line_check(const weft_problem *p, const weft_options *o, bool bricks, bool matrix,
+                            int ranks) {
     if (!weft_axis_is_fourier(p->axis[0])) return refuse("problem.axis[0] cosine or sine", ranks);
     if (bricks) return refuse("problem.input and output", ranks);
+    if (matrix) return refuse("a matrix in problem.spectral", ranks);
     if (p->fields > 1 || p->result_fields > 1) return refuse("problem.fields", ranks);
     if (o->keep_spectrum) return refuse("options.keep_spectrum", ranks);
     if (o->engine == WEFT_ENGINE_IDENTITY) return refuse("options.engine identity", ranks);

@@ -32,9 +32,9 @@ static inline bool weft_line_is(const weft_problem *problem, int ranks) {
     return problem->rank == 1 && ranks > 1;
 }
 
-/* Refuses what such a line does not have. */
+/* Refuses what such a line does not have: bricks and a matrix among other things. */
 weft_status weft_line_check(const weft_problem *problem, const weft_options *options, bool bricks,
-                            int ranks);
+                            bool matrix, int ranks);
 
 /* The factors n1 <= n2 of a length that are next to its square root; n1 is 1 for a prime. */
 void weft_line_factor(int64_t points, int64_t *n1, int64_t *n2);

@@ -580,9 +580,6 @@ weft_status weft_call_read(const weft_problem *problem, const weft_options *opti
         check_options(&call->problem, &call->options, ranks, call->has_input || call->has_output));
     WEFT_TRY(check_stored(call));
     WEFT_TRY(weft_call_read_strides(call, ranks));
-    if (weft_line_is(&call->problem, ranks))
-        WEFT_TRY(weft_line_check(&call->problem, &call->options,
-                                 call->has_input || call->has_output, ranks));
     if (call->options.keep_spectrum && (call->has_input || call->has_output))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "options.keep_spectrum: not together with problem.input and "
@@ -590,5 +587,9 @@ weft_status weft_call_read(const weft_problem *problem, const weft_options *opti
     WEFT_TRY(check_result_fields(call));
     if (call->has_input) WEFT_TRY(check_brick(call, WEFT_INPUT, &call->input));
     if (call->has_output) WEFT_TRY(check_brick(call, WEFT_OUTPUT, &call->output));
-    return read_operators(call, purpose ? purpose->resume : (weft_operators){NULL, 0});
+    WEFT_TRY(read_operators(call, purpose ? purpose->resume : (weft_operators){NULL, 0}));
+    if (!weft_line_is(&call->problem, ranks)) return WEFT_SUCCESS;
+    return weft_line_check(&call->problem, &call->options, call->has_input || call->has_output,
+                           weft_operators_have_matrix(&call->operators[WEFT_PLACE_SPECTRAL]),
+                           ranks);
 }

@@ -2,6 +2,7 @@
 #include "engine/native/describe.h"
 
 #include "engine/native/convolution.h"
+#include "engine/native/pass_group_parts.h"
 #include "engine/native/solver.h"
 
 void weft_native_print_stages(const weft_stages *s, FILE *stream) {
@@ -47,6 +48,12 @@ static const char *part_of(const weft_pass_group *group) {
 }
 
 void weft_native_describe_group(const weft_pass_group *group, FILE *stream) {
+    if (group->gathered) {
+        write_count(group->parts, "block", stream);
+        fprintf(stream, " of %lld lines gathered: each ", (long long)group->gathered->lines);
+        weft_native_describe_group(&group->gathered->group, stream);
+        return;
+    }
     if (group->convolution) {
         write_count(group->parts, "line", stream);
         weft_line_convolution_describe(group->convolution, stream);

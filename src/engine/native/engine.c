@@ -216,6 +216,8 @@ static weft_status add_axis(const planning *p, int d, bool from_output, bool to_
     weft_pass_group *group = add_group(p, from_output, to_input);
     if (is_long(&request)) {
         WEFT_TRY(check_long(p, t->dim[d].n));
+        if (weft_pass_group_wants_gathering(&request, p->plan->threads))
+            return weft_pass_group_create_gathered(&request, p->plan->threads, group, p->bytes);
         return weft_pass_group_create_long(&request, group, p->bytes);
     }
     const bool operated =

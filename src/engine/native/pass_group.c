@@ -27,6 +27,8 @@ void weft_pass_group_release(weft_pass_group *group) {
     for (int i = 0; i < group->passes; i++) weft_native_pass_release(&group->pass[i]);
     weft_root_table_release(&group->real_line.roots);
     weft_line_convolution_release(group->convolution);
+    if (group->gathered) weft_pass_group_release(&group->gathered->group);
+    free(group->gathered);
     if (group->matrix) weft_matrix_release(group->matrix);
     free(group->matrix);
     if (group->in.piece != &group->in.whole) free(group->in.piece);
@@ -54,6 +56,7 @@ void weft_pass_group_store_past(weft_pass_group *group, bool past) {
 void weft_pass_group_scale(weft_pass_group *group, double scale) {
     group->scale = scale;
     if (group->convolution) weft_line_convolution_scale(group->convolution, scale);
+    if (group->gathered) weft_pass_group_scale(&group->gathered->group, scale);
     for (int i = 0; i < group->passes; i++)
         last_half(&group->pass[i])->scale =
             group->to[i] == WEFT_PASS_GROUP_OUT && !group->real_line.after ? scale : 1;

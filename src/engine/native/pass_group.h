@@ -76,6 +76,7 @@ typedef struct weft_pass_group {
     weft_pass_group_array from[WEFT_PASS_GROUP_PASSES], to[WEFT_PASS_GROUP_PASSES];
     weft_pass_group_real_line real_line;
     struct weft_line_convolution *convolution; /* replaces the passes; or NULL */
+    struct weft_pass_group_gathered *gathered; /* likewise */
     weft_matrix *matrix;                       /* whose two steps are the passes; or NULL */
     weft_pass_group_rows fill, flush;          /* IN to BUFFER, BUFFER to OUT */
     weft_pass_group_column column;
@@ -136,6 +137,12 @@ size_t weft_pass_group_plane_bytes(const weft_kernels *kernels, weft_transform_k
  * length has a large prime factor. */
 weft_status weft_pass_group_create_long(const weft_pass_request *lines, weft_pass_group *group,
                                         size_t *bytes);
+
+/* Makes a group of long lines that lie across their neighbours, which are gathered in a buffer;
+ * weft_pass_group_wants_gathering says whether there are such lines, enough for so many threads. */
+bool weft_pass_group_wants_gathering(const weft_pass_request *lines, int threads);
+weft_status weft_pass_group_create_gathered(const weft_pass_request *lines, int threads,
+                                            weft_pass_group *group, size_t *bytes);
 
 /* Sets where the last numbers of the rows of a group of planes lie, which copies such rows. The
  * strides are those of the request's loops, in complex numbers. */

@@ -34,4 +34,21 @@ void weft_pass_group_gather(const weft_native_pieces *given, weft_pass_group_pie
 void weft_pass_group_set_strides(const weft_native_pieces *given, int from,
                                  weft_pass_group_pieces *g, int to);
 
+/* Lines on one side of a group that gathers them: bytes of a point, and from one to the next. */
+typedef struct weft_pass_group_strided {
+    int64_t points, element, stride;
+} weft_pass_group_strided;
+
+typedef struct weft_pass_group_gathered {
+    int64_t lines, last; /* of a block, and of the last one along loop 0 */
+    weft_pass_group_strided in, out;
+    int64_t in_line, out_line; /* bytes from line to line in the buffer */
+    int64_t out_offset;        /* of the results in the buffer; 0: they replace the lines */
+    weft_pass_group group;     /* of one contiguous line */
+} weft_pass_group_gathered;
+
+/* Runs one block, on one thread. */
+void weft_pass_group_run_gathered(const weft_pass_group_gathered *gathered, bool last,
+                                  const void *in, void *out, char *buffer, char *scratch);
+
 #endif

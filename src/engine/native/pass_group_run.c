@@ -2,7 +2,7 @@
  * which thread. */
 #include "engine/native/convolution.h"
 #include "engine/native/number.h"
-#include "engine/native/pass_group.h"
+#include "engine/native/pass_group_parts.h"
 
 #include <string.h>
 
@@ -10,7 +10,10 @@
 #include <omp.h>
 #endif
 
-enum { CACHE_LINE = 64, ROWS_AHEAD = 2 /* how far ahead of the copied row to prefetch */ };
+enum {
+    CACHE_LINE = WEFT_CACHE_LINE,
+    ROWS_AHEAD = 2 /* how far ahead of the copied row to prefetch */
+};
 
 static size_t rounded(size_t bytes) {
     return (bytes + 4095) / 4096 * 4096 + 5 * CACHE_LINE;
@@ -19,7 +22,7 @@ static size_t rounded(size_t bytes) {
 /* Whether all threads work on one part after the other: where there are fewer parts than threads.
  * They share its buffer then. */
 static bool shares_parts(const weft_pass_group *group, int threads) {
-    return threads > 1 && group->parts < threads;
+    return threads > 1 && group->parts < threads && !group->gathered;
 }
 
 static size_t buffer_of(const weft_pass_group *group) {
@@ -36,6 +39,7 @@ weft_room_size weft_pass_group_room(const weft_pass_group *group, int threads) {
         if (bytes > scratch) scratch = bytes;
     }
     if (group->matrix) scratch = weft_matrix_tile_bytes(group->matrix);
+    if (group->gathered) scratch = weft_pass_group_room(&group->gathered->group, 1).own;
     if (together) return (weft_room_size){buffer_of(group), scratch};
     return (weft_room_size){0, buffer_of(group) + scratch};
 }
@@ -261,6 +265,9 @@ static void run_parts(const weft_pass_group *group, const void *const *in, void 
         find_part(group, number, in, out, memory, memory + buffer_of(group), &p);
         if (group->convolution)
             weft_line_convolution_run(group->convolution, p.in[0], p.out[0], &room);
+        else if (group->gathered)
+            weft_pass_group_run_gathered(group->gathered, p.last, p.in[0], p.out[0],
+                                         p.array[WEFT_PASS_GROUP_BUFFER], p.scratch);
         else
             run_whole_part(group, &p);
     }
