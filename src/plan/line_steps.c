@@ -28,18 +28,20 @@ static void add_operators(const weft_schedule_request *request, weft_schedule *s
 
 /* ---- the ends ---- */
 
+/* The space in which the caller's array at a place is. */
+static weft_space space_of(weft_operator_place place) {
+    if (place == WEFT_PLACE_LOAD) return WEFT_INPUT;
+    return place == WEFT_PLACE_STORE ? WEFT_RESULT : WEFT_OUTPUT;
+}
+
 /* The memory that data at an end of the line has on this rank, as an array of one axis, of which
  * the caller's has the first elements: rows are whole, but the line may end within one. */
 static void lay_along_line(const weft_schedule_request *request, weft_operator_place place,
                            const weft_end *at, weft_pointwise_layout *layout) {
-    static const weft_space space[WEFT_PLACES] = {[WEFT_PLACE_LOAD] = WEFT_INPUT,
-                                                  [WEFT_PLACE_SPECTRAL] = WEFT_OUTPUT,
-                                                  [WEFT_PLACE_STORE] = WEFT_RESULT,
-                                                  [WEFT_PLACE_SPECTRUM] = WEFT_OUTPUT};
     const weft_line *line = &request->chain->line;
     const weft_region rows = weft_distribution_box(at->distribution, request->rank);
-    const weft_box box = weft_line_box(line, &rows, space[place]);
-    const bool spectral = space[place] == WEFT_OUTPUT;
+    const weft_box box = weft_line_box(line, &rows, space_of(place));
+    const bool spectral = space_of(place) == WEFT_OUTPUT;
     const int64_t points = rows.n[0] * rows.n[1], members = rows.n[2];
     layout->box = (weft_region){2, {box.lo[0], rows.lo[2]}, {points, members}};
     layout->order[0] = 1;
@@ -54,44 +56,41 @@ static void lay_along_line(const weft_schedule_request *request, weft_operator_p
 }
 
 /* Whether the line ends within a row at an end, on whatever rank. */
-static bool ends_within_row(const weft_schedule_request *request, weft_operator_place place) {
-    const weft_chain *chain = request->chain;
-    const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
-    const weft_space space = spectral                   ? WEFT_OUTPUT
-                             : place == WEFT_PLACE_LOAD ? WEFT_INPUT
-                                                        : WEFT_RESULT;
-    return weft_line_extent(&chain->line, space) % chain->n[spectral ? 0 : 1] != 0;
+static bool ends_within_row(const weft_chain *chain, weft_space space) {
+    const int64_t row = chain->n[space == WEFT_OUTPUT ? 0 : 1];
+    return weft_line_extent(&chain->line, space) % row != 0;
 }
 
-/* The step at an end of the line, if one is needed. Of a half spectrum without a batch what lies
- * behind the end is left as it is: nobody reads it. */
+/* The step at an end of the line, if one is needed: for operators that do not scale only, for
+ * another storage, or to cut off what is behind the end. The half spectrum of one line needs no
+ * cutting: nobody reads what is behind it. */
 static void add_end(const weft_schedule_request *request, weft_schedule *schedule,
                     weft_operator_place place, const weft_end *at) {
-    const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
+    const bool spectral = space_of(place) == WEFT_OUTPUT;
     const bool inside = schedule->direction == WEFT_CONVOLVE && place == WEFT_PLACE_SPECTRAL;
-    const bool scales = !request->operators || request->operators[place].count == 0 ||
-                        scaling_at(request, place)->count > 0;
-    const bool ragged = ends_within_row(request, place);
+    const weft_operator_list *list = request->operators ? &request->operators[place] : NULL;
+    const bool operates = list && list->count > 0 && scaling_at(request, place)->count == 0;
+    const bool ragged = ends_within_row(request->chain, space_of(place));
     weft_pointwise_layout along = {.order = {0}};
     if (!request->call) return;
     lay_along_line(request, place, at, &along);
     const bool converts = !inside && along.stored.storage != WEFT_STORAGE_SAME;
     const bool crops = ragged && (!spectral || (along.n[1] > 1 && !inside));
-    if (scales && !converts && !crops) return;
-    const int number = scales ? weft_schedule_next_number(schedule) : (int)place;
-    weft_step *step = weft_schedule_add_pointwise(
-        request, schedule, scales ? &no_operators : &request->operators[place], place, at);
+    if (!operates && !converts && !crops) return;
+    const int number = operates ? (int)place : weft_schedule_next_number(schedule);
+    weft_step *step =
+        weft_schedule_add_pointwise(request, schedule, operates ? list : &no_operators, place, at);
     weft_pointwise_layout *layout = &step->as.pointwise.layout;
     along.precision = layout->precision;
     along.place = place;
     along.fields = layout->fields;
+    along.stored.cropped = ragged;
     if (inside) { /* the elements stay where they are */
         along.stored.storage = WEFT_STORAGE_SAME;
         along.stored.strided = ragged;
         along.stored.stride[0] = 1;
         along.stored.stride[1] = along.box.n[0];
     }
-    along.stored.cropped = ragged;
     *layout = along;
     step->as.pointwise.number = number;
     schedule->exact = schedule->exact || (crops && !spectral);
