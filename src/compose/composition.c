@@ -353,9 +353,7 @@ static weft_status execute(weft_composed *c, const void *in, void *const *out) {
 
 weft_status weft_composition_run(weft_plan plan, const void *in, void *out) {
     weft_composed *c = plan->composition;
-    if (plan->sampled) return weft_sampled_run(plan, in, out);
-    if (plan->multilevel) return weft_multilevel_run(plan, in, out);
-    if (plan->overlap_save_ranks) return weft_overlap_save_ranks_run(plan, in, out);
+    if (plan->outlined.ops) return plan->outlined.ops->run(plan, in, out);
     if (c->outputs == 1) return execute(c, in, &out);
     return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                      "weft_execute: this composition stores %d arrays; use "

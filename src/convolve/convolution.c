@@ -369,10 +369,10 @@ static weft_status check(weft_convolution convolution, const char *function) {
 
 static weft_status set_kernel(weft_plan plan, const void *array) {
     weft_convolved *c = plan->convolution;
-    weft_transport *transport =
-        plan->overlap_save_ranks ? plan->overlap_save_ranks->transport : plan->transport;
+    const weft_outlined_ops *outlined = plan->outlined.ops;
+    weft_transport *transport = outlined ? plan->outlined.transport : plan->transport;
     weft_status status = WEFT_SUCCESS;
-    if (transport->simulated && !plan->sampled && !plan->multilevel)
+    if (transport->simulated)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "weft_convolution_set_kernel: a plan over simulated ranks can only be "
                          "explained");
@@ -387,7 +387,7 @@ static weft_status set_kernel(weft_plan plan, const void *array) {
     WEFT_TRY(weft_agree_on(transport, status,
                            "weft_convolution_set_kernel a kernel with the checksum",
                            status == WEFT_SUCCESS ? checksum(plan->context, c, array) : 0));
-    if (plan->overlap_save_ranks) return weft_overlap_save_ranks_set_kernel(plan, array);
+    if (outlined) return outlined->set_kernel(plan, array);
     if (c->problem.kernel.kind == WEFT_KERNEL_ARRAY) WEFT_TRY(weft_convolved_keep_plan(plan, c));
     return set_spectrum(plan, c, array);
 }
@@ -408,8 +408,8 @@ WEFT_API weft_status weft_convolution_cells(weft_convolution convolution, int ra
                                             int64_t *count) {
     WEFT_TRY(check(convolution, "weft_convolution_cells"));
     weft_status status =
-        convolution->sampled
-            ? weft_sampled_cells(convolution->sampled, rank, subdomain, cells, count)
+        convolution->outlined.ops == &weft_sampled_ops
+            ? weft_sampled_cells(convolution->outlined.state, rank, subdomain, cells, count)
             : weft_fail(WEFT_ERROR_UNSUPPORTED,
                         "weft_convolution_cells: the convolution is not done by samples, so it has "
                         "no octree; set problem.method to WEFT_SAMPLES");
@@ -422,9 +422,7 @@ WEFT_API void weft_convolution_destroy(weft_convolution *convolution) {
 
 void weft_convolution_forget(weft_plan plan) {
     weft_overlap_save_release(plan);
-    weft_sampled_destroy(plan->sampled);
-    weft_multilevel_destroy(plan->multilevel);
-    weft_overlap_save_ranks_destroy(plan->overlap_save_ranks);
+    if (plan->outlined.ops) plan->outlined.ops->destroy(plan);
     weft_plan_destroy(&plan->convolution->kernel_plan);
     if (plan->convolution->array) weft_buffer_destroy(plan, &plan->convolution->array);
     weft_convolved_release(plan->convolution);
@@ -442,8 +440,5 @@ void weft_convolution_add_memory(weft_plan plan, weft_memory *memory) {
     memory->workspace += c->bytes;
     memory->tables += of_kernels.total;
     if (plan->overlap_save) weft_overlap_save_add_memory(plan, memory);
-    if (plan->sampled) memory->workspace += weft_sampled_bytes(plan->sampled);
-    if (plan->multilevel) memory->workspace += weft_multilevel_bytes(plan->multilevel);
-    if (plan->overlap_save_ranks)
-        weft_overlap_save_ranks_add_memory(plan->overlap_save_ranks, memory);
+    if (plan->outlined.ops) plan->outlined.ops->add_memory(plan, memory);
 }

@@ -135,30 +135,8 @@ static weft_status make_own_plan(weft_overlap_save_ranks *s, weft_plan outline, 
     return weft_convolved_by_tiles(s->context, c, &of_one, field, &result, &s->plan);
 }
 
-weft_status weft_overlap_save_ranks_create(weft_plan plan, weft_context ctx,
-                                           const weft_convolved *c, const weft_options *options,
-                                           const void *kernel) {
-    weft_transport *t = ctx->transport;
-    weft_overlap_save_ranks *s = plan->overlap_save_ranks = calloc(1, sizeof *s);
-    weft_status status =
-        s ? WEFT_SUCCESS
-          : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a convolution by tiles");
-    bool has = false;
-    WEFT_TRY(weft_agree(t, status));
-    status = t->ops->split(t, 0, t->rank, &s->transport);
-    WEFT_TRY(weft_agree(t, status));
-    weft_owe_elsewhere(t, s->transport);
-    status =
-        weft_box_exchange_create(s->transport, element_bytes(c), all_boxes(plan, c, t->size, false),
-                                 all_boxes(plan, c, t->size, true), &s->exchange);
-    if (status == WEFT_SUCCESS) status = make_own_plan(s, plan, ctx, c, options);
-    WEFT_TRY(weft_agree(s->transport, status));
-    WEFT_TRY(weft_convolved_has_array(s->transport, c, kernel, &has));
-    return has ? weft_overlap_save_ranks_set_kernel(plan, kernel) : WEFT_SUCCESS;
-}
-
-weft_status weft_overlap_save_ranks_set_kernel(weft_plan plan, const void *kernel) {
-    const weft_overlap_save_ranks *s = plan->overlap_save_ranks;
+static weft_status set_kernel(weft_plan plan, const void *kernel) {
+    const weft_overlap_save_ranks *s = plan->outlined.state;
     const weft_convolved *c = plan->convolution;
     const weft_region whole = weft_convolved_whole(c);
     weft_given_kernel given;
@@ -169,7 +147,8 @@ weft_status weft_overlap_save_ranks_set_kernel(weft_plan plan, const void *kerne
     return weft_agree(s->transport, status);
 }
 
-void weft_overlap_save_ranks_destroy(weft_overlap_save_ranks *s) {
+static void destroy(weft_plan plan) {
+    weft_overlap_save_ranks *s = plan->outlined.state;
     if (!s) return;
     weft_plan_destroy(&s->plan);
     weft_context_destroy(&s->context);
@@ -179,7 +158,8 @@ void weft_overlap_save_ranks_destroy(weft_overlap_save_ranks *s) {
     free(s);
 }
 
-void weft_overlap_save_ranks_add_memory(const weft_overlap_save_ranks *s, weft_memory *memory) {
+static void add_memory(weft_plan plan, weft_memory *memory) {
+    const weft_overlap_save_ranks *s = plan->outlined.state;
     weft_memory own = {0};
     if (s->plan) weft_plan_memory(s->plan, &own);
     memory->workspace += own.workspace + s->around_bytes + weft_packets_bytes(&s->exchange.packets);
@@ -198,8 +178,8 @@ static weft_status check_arrays(const weft_overlap_save_ranks *s, const void *in
                      "in place; give two arrays");
 }
 
-weft_status weft_overlap_save_ranks_run(weft_plan plan, const void *in, void *out) {
-    const weft_overlap_save_ranks *s = plan->overlap_save_ranks;
+static weft_status run(weft_plan plan, const void *in, void *out) {
+    const weft_overlap_save_ranks *s = plan->outlined.state;
     WEFT_TRY(weft_agree(s->transport, check_arrays(s, in, out)));
     weft_recorder_start(&plan->recorder);
     weft_status status = weft_box_exchange_run(&s->exchange, in, s->around, &plan->recorder);
@@ -213,11 +193,44 @@ weft_status weft_overlap_save_ranks_run(weft_plan plan, const void *in, void *ou
 
 /* ---- the report ---- */
 
-json_t *weft_overlap_save_ranks_explain(weft_plan plan) {
-    const weft_overlap_save_ranks *s = plan->overlap_save_ranks;
+static json_t *explain(weft_plan plan) {
+    const weft_overlap_save_ranks *s = plan->outlined.state;
     const weft_packets *sent = &s->exchange.packets;
     json_t *out = s->plan ? weft_explain_overlap_save(s->plan->overlap_save) : json_object();
     json_object_set_new(out, "bytes_sent", json_integer(sent->sent * (int64_t)sent->element_bytes));
     json_object_set_new(out, "exact_bytes_sent", json_integer(weft_exact_bytes(plan)));
     return out;
+}
+
+/* ---- creation ---- */
+
+static const weft_outlined_ops ops = {.name = "overlap_save",
+                                      .run = run,
+                                      .set_kernel = set_kernel,
+                                      .explain = explain,
+                                      .add_memory = add_memory,
+                                      .destroy = destroy};
+
+weft_status weft_overlap_save_ranks_create(weft_plan plan, weft_context ctx,
+                                           const weft_convolved *c, const weft_options *options,
+                                           const void *kernel) {
+    weft_transport *t = ctx->transport;
+    weft_overlap_save_ranks *s = calloc(1, sizeof *s);
+    weft_status status =
+        s ? WEFT_SUCCESS
+          : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a convolution by tiles");
+    bool has = false;
+    plan->outlined = (weft_outlined){.ops = &ops, .state = s};
+    WEFT_TRY(weft_agree(t, status));
+    status = t->ops->split(t, 0, t->rank, &s->transport);
+    WEFT_TRY(weft_agree(t, status));
+    weft_owe_elsewhere(t, s->transport);
+    plan->outlined.transport = s->transport;
+    status =
+        weft_box_exchange_create(s->transport, element_bytes(c), all_boxes(plan, c, t->size, false),
+                                 all_boxes(plan, c, t->size, true), &s->exchange);
+    if (status == WEFT_SUCCESS) status = make_own_plan(s, plan, ctx, c, options);
+    WEFT_TRY(weft_agree(s->transport, status));
+    WEFT_TRY(weft_convolved_has_array(s->transport, c, kernel, &has));
+    return has ? set_kernel(plan, kernel) : WEFT_SUCCESS;
 }

@@ -28,13 +28,10 @@ bool weft_overlap_save_ranks_possible(weft_context ctx, const weft_convolved *c,
 weft_status weft_overlap_save_ranks_choose(weft_context ctx, weft_plan outline, weft_convolved *c,
                                            const weft_options *options,
                                            weft_convolution_method *method);
-/* Makes plan->overlap_save_ranks, of the outline, with this kernel or, if it is NULL, none. The
- * caller releases it also after a failure. Collective. */
+/* Makes plan->outlined, of the outline, with this kernel or, if it is NULL, none. The caller
+ * releases the plan also after a failure. Collective. */
 weft_status weft_overlap_save_ranks_create(weft_plan plan, weft_context ctx,
                                            const weft_convolved *c, const weft_options *options,
                                            const void *kernel);
-weft_status weft_overlap_save_ranks_set_kernel(weft_plan plan, const void *kernel);
-void weft_overlap_save_ranks_destroy(weft_overlap_save_ranks *ranks);
-void weft_overlap_save_ranks_add_memory(const weft_overlap_save_ranks *ranks, weft_memory *memory);
 
 #endif

@@ -296,10 +296,8 @@ WEFT_API weft_status weft_plan_explain(weft_plan plan, FILE *stream, weft_format
     weft_plan_memory(plan, &memory);
     json_t *report = plan->composition ? weft_composition_explain(plan, &memory)
                                        : weft_explain_plan(plan, &memory);
-    if (plan->sampled) json_object_set_new(report, "samples", weft_sampled_explain(plan));
-    if (plan->multilevel) json_object_set_new(report, "multilevel", weft_multilevel_explain(plan));
-    if (plan->overlap_save_ranks)
-        json_object_set_new(report, "overlap_save", weft_overlap_save_ranks_explain(plan));
+    const weft_outlined_ops *outlined = plan->outlined.ops;
+    if (outlined) json_object_set_new(report, outlined->name, outlined->explain(plan));
     if (weft_convolution_note(plan))
         json_object_set_new(report, "note", json_string(weft_convolution_note(plan)));
     const locale_t before = weft_c_locale_begin();

@@ -18,13 +18,7 @@ json_t *weft_explain_operators(const weft_operator_list *list, const weft_pointw
 json_t *weft_explain_plan(weft_plan plan, const weft_memory *memory);
 json_t *weft_explain_memory(const weft_memory *memory);
 json_t *weft_composition_explain(weft_plan plan, const weft_memory *memory);
-/* Of plan->sampled (src/sampled/explain.c). */
-json_t *weft_sampled_explain(weft_plan plan);
 json_t *weft_explain_overlap_save(const weft_overlap_save *overlap_save);
-/* Of plan->overlap_save_ranks (src/convolve/overlap_save_ranks.c). */
-json_t *weft_overlap_save_ranks_explain(weft_plan plan);
-/* Of plan->multilevel (src/multilevel/explain.c). */
-json_t *weft_multilevel_explain(weft_plan plan);
 
 /* Writes a report for people. */
 void weft_explain_text(const json_t *report, FILE *stream);

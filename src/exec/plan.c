@@ -30,10 +30,10 @@ static void free_plan(weft_plan plan) {
     weft_call_release(&plan->call);
     free(plan->recorder.spans);
     weft_planner_release(&plan->planner);
-    free(plan->node);
-    free(plan->own_device);
-    free(plan->input_boxes);
-    free(plan->output_boxes);
+    free(plan->ranks.node);
+    free(plan->ranks.own_device);
+    free(plan->ranks.input_boxes);
+    free(plan->ranks.output_boxes);
     if (plan->transport) plan->transport->ops->release(plan->transport);
     free(plan);
 }
@@ -108,11 +108,11 @@ static weft_status fill_planner(weft_plan plan) {
                         .ranks = plan->transport->size,
                         .rank = plan->transport->rank,
                         .transport = plan->transport,
-                        .node = plan->node,
-                        .own_device = plan->own_device,
+                        .node = plan->ranks.node,
+                        .own_device = plan->ranks.own_device,
                         .leaves_on_host = plan->context->leaves_on_host,
-                        .input_boxes = plan->input_boxes,
-                        .output_boxes = plan->output_boxes};
+                        .input_boxes = plan->ranks.input_boxes,
+                        .output_boxes = plan->ranks.output_boxes};
     WEFT_TRY(find_back_ends(&plan->call, &p->common));
     const weft_device_ops *device = p->common.device;
     WEFT_TRY(check_operators(&plan->call, device));
@@ -161,9 +161,10 @@ static weft_status measure_once(weft_plan plan) {
 static weft_status make_plan(weft_plan plan) {
     weft_transport *t = plan->transport;
     const weft_call *call = &plan->call;
-    if (call->has_input) WEFT_TRY(weft_call_gather_boxes(t, call, WEFT_INPUT, &plan->input_boxes));
+    if (call->has_input)
+        WEFT_TRY(weft_call_gather_boxes(t, call, WEFT_INPUT, &plan->ranks.input_boxes));
     if (call->has_output)
-        WEFT_TRY(weft_call_gather_boxes(t, call, WEFT_OUTPUT, &plan->output_boxes));
+        WEFT_TRY(weft_call_gather_boxes(t, call, WEFT_OUTPUT, &plan->ranks.output_boxes));
     WEFT_TRY(weft_plan_find_nodes(plan));
     WEFT_TRY(weft_plan_find_devices(plan));
     WEFT_TRY(weft_agree(t, fill_planner(plan)));

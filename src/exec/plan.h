@@ -160,20 +160,41 @@ typedef struct weft_overlap_save {
     void **array;                 /* [threads]: a tile */
 } weft_overlap_save;
 
+/* How a convolution is done whose plan is an outline: by samples, by levels, or by tiles over
+ * several ranks. The plan is then the exact method's over simulated ranks, not built, which tells
+ * the boxes and what that method would send. */
+typedef struct weft_outlined_ops {
+    const char *name; /* of what weft_plan_explain tells of it */
+    weft_status (*run)(weft_plan plan, const void *in, void *out); /* collective */
+    weft_status (*set_kernel)(weft_plan plan, const void *array);  /* collective; NULL: kernels
+                                                                      are no arrays */
+    struct json_t *(*explain)(weft_plan plan);
+    void (*add_memory)(weft_plan plan, weft_memory *memory);
+    void (*destroy)(weft_plan plan); /* also of what could not be created */
+} weft_outlined_ops;
+
+typedef struct weft_outlined {
+    const weft_outlined_ops *ops; /* NULL: the plan itself does it */
+    void *state;                  /* NULL: it could not be created */
+    weft_transport *transport;    /* between the ranks, which the state owns; NULL: none yet */
+} weft_outlined;
+
+/* What the plan knows of all ranks, as in weft_planner; NULL: it does not matter. */
+typedef struct weft_plan_ranks {
+    weft_region *input_boxes, *output_boxes; /* of bricks */
+    int *node, *own_device;
+} weft_plan_ranks;
+
 struct weft_plan_private {
     weft_context context;
     /* What the plan is the handle of, or NULL. */
     struct weft_composition_private *composition;
     struct weft_convolution_private *convolution;
     weft_overlap_save *overlap_save; /* how the convolution is done by tiles, or NULL */
-    struct weft_sampled *sampled;    /* how it is done by samples, or NULL. The rest of the plan is
-                                        then the exact method's over simulated ranks, not built */
-    struct weft_multilevel *multilevel;                 /* likewise by levels */
-    struct weft_overlap_save_ranks *overlap_save_ranks; /* likewise by tiles, over several ranks */
-    weft_transport *transport;                          /* the plan's own message space */
+    weft_outlined outlined;          /* how it is done otherwise than by this plan */
+    weft_transport *transport;       /* the plan's own message space */
     weft_call call;
-    weft_region *input_boxes, *output_boxes; /* of bricks, all ranks */
-    int *node, *own_device;                  /* as in weft_planner; NULL: they do not matter */
+    weft_plan_ranks ranks;
     weft_planner planner;
     weft_build *build; /* over simulated ranks without buffers and engine plans */
     weft_arguments arguments[WEFT_DIRECTIONS];
@@ -225,12 +246,6 @@ weft_plan weft_plan_next(weft_plan handle, weft_plan before);
 
 /* Convolves by tiles. Not collective. */
 weft_status weft_overlap_save_run(weft_plan plan, const void *in, void *out);
-/* The same over several ranks. Collective. */
-weft_status weft_overlap_save_ranks_run(weft_plan plan, const void *in, void *out);
-/* Convolves by samples. Collective. */
-weft_status weft_sampled_run(weft_plan plan, const void *in, void *out);
-/* Convolves by levels. Collective. */
-weft_status weft_multilevel_run(weft_plan plan, const void *in, void *out);
 
 /* Fails where the plan or another argument of a public function is NULL. */
 weft_status weft_plan_check(weft_plan plan, const void *argument, const char *function,

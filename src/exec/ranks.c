@@ -37,12 +37,12 @@ weft_status weft_plan_find_nodes(weft_plan plan) {
     bool possible;
     weft_status status = check_readable(&plan->call.options, &possible);
     if (status == WEFT_SUCCESS && possible && !t->simulated && t->size > 1) {
-        plan->node = calloc((size_t)t->size, sizeof *plan->node);
-        if (!plan->node)
+        plan->ranks.node = calloc((size_t)t->size, sizeof *plan->ranks.node);
+        if (!plan->ranks.node)
             status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %d ranks", t->size);
     }
     WEFT_TRY(weft_agree(t, status));
-    return plan->node ? weft_agree(t, t->ops->nodes(t, plan->node)) : WEFT_SUCCESS;
+    return plan->ranks.node ? weft_agree(t, t->ops->nodes(t, plan->ranks.node)) : WEFT_SUCCESS;
 }
 
 /* Whether the caller gives an exchange method that needs a device for each rank; fails where this
@@ -108,6 +108,6 @@ weft_status weft_plan_find_devices(weft_plan plan) {
     WEFT_TRY(weft_agree(plan->transport,
                         check_given(&plan->call.options, plan->transport->simulated, &given)));
     if (plan->transport->size == 1) return WEFT_SUCCESS;
-    return given || may_choose(plan) ? weft_plan_number_devices(plan, &plan->own_device)
+    return given || may_choose(plan) ? weft_plan_number_devices(plan, &plan->ranks.own_device)
                                      : WEFT_SUCCESS;
 }

@@ -57,7 +57,8 @@ static weft_status gather_bricks(weft_plan plan) {
 /* Ranks that are the first of their nodes, as far as nodes are known. */
 static int count_nodes(weft_plan plan) {
     int nodes = 0;
-    for (int r = 0; r < plan->transport->size && plan->node; r++) nodes += plan->node[r] == r;
+    for (int r = 0; r < plan->transport->size && plan->ranks.node; r++)
+        nodes += plan->ranks.node[r] == r;
     return nodes;
 }
 

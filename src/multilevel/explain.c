@@ -19,7 +19,7 @@ static int64_t bytes_of(const weft_multilevel *m, const weft_level *l) {
 }
 
 json_t *weft_multilevel_explain(weft_plan plan) {
-    const weft_multilevel *m = plan->multilevel;
+    const weft_multilevel *m = plan->outlined.state;
     const int first = WEFT_LATTICE_AXES - m->convolved->problem.rank;
     int64_t bytes = 0;
     json_t *levels = json_array();

@@ -127,29 +127,8 @@ static weft_status make_levels(weft_multilevel *m, weft_plan plan) {
     return weft_agree(m->transport, status);
 }
 
-weft_status weft_multilevel_create(weft_plan plan, weft_context ctx, const weft_convolved *c) {
-    weft_multilevel *m = plan->multilevel = calloc(1, sizeof *m);
-    weft_status status =
-        m ? WEFT_SUCCESS
-          : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a convolution by levels");
-    WEFT_TRY(weft_agree(ctx->transport, status));
-    m->convolved = c;
-    m->parts = c->real ? 1 : 2;
-    m->fields = weft_convolved_fields(c, true);
-    status = ctx->transport->ops->split(ctx->transport, 0, ctx->transport->rank, &m->transport);
-    WEFT_TRY(weft_agree(ctx->transport, status));
-    weft_owe_elsewhere(ctx->transport, m->transport);
-    m->source = weft_convolved_region(plan, WEFT_INPUT, m->transport->rank, c->problem.rank);
-    m->target = weft_convolved_region(plan, WEFT_RESULT, m->transport->rank, c->problem.rank);
-    /* All ranks choose alike: with the box of the first one, which is no smaller than others. */
-    const weft_region first = weft_convolved_region(plan, WEFT_INPUT, 0, c->problem.rank);
-    status = weft_multilevel_split(&plan->context->source.machine, c, &first, m->transport->size,
-                                   &m->splitting);
-    WEFT_TRY(weft_agree(m->transport, status));
-    return make_levels(m, plan);
-}
-
-void weft_multilevel_destroy(weft_multilevel *m) {
+static void destroy(weft_plan plan) {
+    weft_multilevel *m = plan->outlined.state;
     if (!m) return;
     for (int i = 0; m->level && i <= m->splitting.levels; i++) {
         weft_level *l = &m->level[i];
@@ -166,8 +145,9 @@ void weft_multilevel_destroy(weft_multilevel *m) {
     free(m);
 }
 
-size_t weft_multilevel_bytes(const weft_multilevel *m) {
-    return sizeof *m + m->bytes + weft_splitting_bytes(&m->splitting);
+static void add_memory(weft_plan plan, weft_memory *memory) {
+    const weft_multilevel *m = plan->outlined.state;
+    memory->workspace += sizeof *m + m->bytes + weft_splitting_bytes(&m->splitting);
 }
 
 /* ---- running ---- */
@@ -222,7 +202,7 @@ static void transfer(const weft_multilevel *m, const weft_level *l, bool down) {
 
 /* Sources to all lattices, each with those around the boxes. */
 static weft_status go_down(weft_plan plan) {
-    const weft_multilevel *m = plan->multilevel;
+    const weft_multilevel *m = plan->outlined.state;
     weft_status status = WEFT_SUCCESS;
     for (int i = 0; i <= m->splitting.levels; i++) {
         const weft_level *l = &m->level[i];
@@ -237,7 +217,7 @@ static weft_status go_down(weft_plan plan) {
 
 /* The result, from the last lattice on. */
 static weft_status go_up(weft_plan plan) {
-    const weft_multilevel *m = plan->multilevel;
+    const weft_multilevel *m = plan->outlined.state;
     for (int i = m->splitting.levels; i >= 0; i--) {
         const weft_level *l = &m->level[i];
         double begin = weft_clock();
@@ -257,8 +237,8 @@ static weft_status check_arrays(const weft_multilevel *m, const void *in, const 
                      reads && !in ? "in" : "out");
 }
 
-weft_status weft_multilevel_run(weft_plan plan, const void *in, void *out) {
-    const weft_multilevel *m = plan->multilevel;
+static weft_status run(weft_plan plan, const void *in, void *out) {
+    const weft_multilevel *m = plan->outlined.state;
     const int64_t batch = m->convolved->problem.batch;
     weft_status status = WEFT_SUCCESS;
     WEFT_TRY(weft_agree(m->transport, check_arrays(m, in, out)));
@@ -271,4 +251,36 @@ weft_status weft_multilevel_run(weft_plan plan, const void *in, void *out) {
     }
     plan->recorder.timings.total = weft_clock() - plan->recorder.start;
     return weft_agree(m->transport, status);
+}
+
+/* ---- creation ---- */
+
+static const weft_outlined_ops ops = {.name = "multilevel",
+                                      .run = run,
+                                      .explain = weft_multilevel_explain,
+                                      .add_memory = add_memory,
+                                      .destroy = destroy};
+
+weft_status weft_multilevel_create(weft_plan plan, weft_context ctx, const weft_convolved *c) {
+    weft_multilevel *m = calloc(1, sizeof *m);
+    weft_status status =
+        m ? WEFT_SUCCESS
+          : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a convolution by levels");
+    plan->outlined = (weft_outlined){.ops = &ops, .state = m};
+    WEFT_TRY(weft_agree(ctx->transport, status));
+    m->convolved = c;
+    m->parts = c->real ? 1 : 2;
+    m->fields = weft_convolved_fields(c, true);
+    status = ctx->transport->ops->split(ctx->transport, 0, ctx->transport->rank, &m->transport);
+    WEFT_TRY(weft_agree(ctx->transport, status));
+    weft_owe_elsewhere(ctx->transport, m->transport);
+    plan->outlined.transport = m->transport;
+    m->source = weft_convolved_region(plan, WEFT_INPUT, m->transport->rank, c->problem.rank);
+    m->target = weft_convolved_region(plan, WEFT_RESULT, m->transport->rank, c->problem.rank);
+    /* All ranks choose alike: with the box of the first one, which is no smaller than others. */
+    const weft_region first = weft_convolved_region(plan, WEFT_INPUT, 0, c->problem.rank);
+    status = weft_multilevel_split(&plan->context->source.machine, c, &first, m->transport->size,
+                                   &m->splitting);
+    WEFT_TRY(weft_agree(m->transport, status));
+    return make_levels(m, plan);
 }

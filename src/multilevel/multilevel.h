@@ -95,10 +95,11 @@ bool weft_multilevel_possible(const weft_convolved *c);
  * does not. Not collective. */
 weft_status weft_multilevel_choose(weft_context ctx, weft_convolved *c, const weft_options *options,
                                    bool *chosen);
-/* Makes plan->multilevel, of a plan over simulated ranks that has the boxes. Collective. */
+/* Makes plan->outlined, of a plan over simulated ranks that has the boxes. The caller releases the
+ * plan also after a failure. Collective. */
 weft_status weft_multilevel_create(weft_plan plan, weft_context ctx, const weft_convolved *c);
-void weft_multilevel_destroy(weft_multilevel *multilevel);
-size_t weft_multilevel_bytes(const weft_multilevel *multilevel);
+/* What weft_plan_explain tells of it (explain.c). */
+struct json_t *weft_multilevel_explain(weft_plan plan);
 
 /* What a rank does in one execution. */
 typedef struct weft_method_cost {

@@ -32,7 +32,7 @@ static json_t *describe_levels(const weft_tree *tree, int first) {
 }
 
 json_t *weft_sampled_explain(weft_plan plan) {
-    const weft_sampled *s = plan->sampled;
+    const weft_sampled *s = plan->outlined.state;
     const int first = WEFT_TREE_AXES - s->convolved->problem.rank;
     const size_t number = weft_number_bytes(s->convolved->problem.precision);
     const int64_t batch = s->convolved->problem.batch > 0 ? s->convolved->problem.batch : 1;

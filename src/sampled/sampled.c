@@ -175,10 +175,11 @@ static weft_status make_memory(weft_sampled *s, const weft_options *options) {
 
 weft_status weft_sampled_create(weft_plan plan, weft_context ctx, const weft_convolved *c,
                                 const weft_options *options) {
-    weft_sampled *s = plan->sampled = calloc(1, sizeof *s);
+    weft_sampled *s = calloc(1, sizeof *s);
     weft_status status =
         s ? WEFT_SUCCESS
           : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a convolution by samples");
+    plan->outlined = (weft_outlined){.ops = &weft_sampled_ops, .state = s};
     WEFT_TRY(weft_agree(ctx->transport, status));
     s->convolved = c;
     s->parts = c->real ? 1 : 2;
@@ -187,6 +188,7 @@ weft_status weft_sampled_create(weft_plan plan, weft_context ctx, const weft_con
     status = ctx->transport->ops->split(ctx->transport, 0, ctx->transport->rank, &s->transport);
     WEFT_TRY(weft_agree(ctx->transport, status));
     weft_owe_elsewhere(ctx->transport, s->transport);
+    plan->outlined.transport = s->transport;
     WEFT_TRY(weft_agree(s->transport, find_boxes(s, plan)));
     WEFT_TRY(weft_agree(s->transport, choose_sampling(s)));
     s->sampling.device = options->device;
@@ -194,7 +196,8 @@ weft_status weft_sampled_create(weft_plan plan, weft_context ctx, const weft_con
     return weft_agree(s->transport, weft_sample_messages_create(s));
 }
 
-void weft_sampled_destroy(weft_sampled *s) {
+static void destroy(weft_plan plan) {
+    weft_sampled *s = plan->outlined.state;
     if (!s) return;
     weft_sample_messages_destroy(s);
     weft_local_destroy(s->local);
@@ -212,9 +215,11 @@ void weft_sampled_destroy(weft_sampled *s) {
     free(s);
 }
 
-size_t weft_sampled_bytes(const weft_sampled *s) {
-    return sizeof *s + s->bytes + (size_t)s->array.cells.count * sizeof(weft_octree_cell) +
-           (s->local ? weft_local_bytes(s->local) : 0);
+static void add_memory(weft_plan plan, weft_memory *memory) {
+    const weft_sampled *s = plan->outlined.state;
+    memory->workspace += sizeof *s + s->bytes +
+                         (size_t)s->array.cells.count * sizeof(weft_octree_cell) +
+                         (s->local ? weft_local_bytes(s->local) : 0);
 }
 
 /* ---- running ---- */
@@ -317,7 +322,7 @@ static weft_status convolve_subdomains(weft_sampled *s, const void *in, int64_t 
 }
 
 static weft_status run_member(weft_plan plan, const void *in, void *out, int64_t member) {
-    weft_sampled *s = plan->sampled;
+    weft_sampled *s = plan->outlined.state;
     const weft_region *target = &s->target[s->transport->rank];
     const int64_t numbers = weft_region_elements(target) * s->made * s->parts;
     double begin = weft_clock();
@@ -350,8 +355,8 @@ static weft_status check_arrays(const weft_sampled *s, const void *in, const voi
     return WEFT_SUCCESS;
 }
 
-weft_status weft_sampled_run(weft_plan plan, const void *in, void *out) {
-    weft_sampled *s = plan->sampled;
+static weft_status run(weft_plan plan, const void *in, void *out) {
+    weft_sampled *s = plan->outlined.state;
     const int64_t batch = s->convolved->problem.batch;
     WEFT_TRY(weft_agree(s->transport, check_arrays(s, in, out)));
     weft_recorder_start(&plan->recorder);
@@ -361,3 +366,9 @@ weft_status weft_sampled_run(weft_plan plan, const void *in, void *out) {
     plan->recorder.timings.total = weft_clock() - plan->recorder.start;
     return weft_agree(s->transport, status);
 }
+
+const weft_outlined_ops weft_sampled_ops = {.name = "samples",
+                                            .run = run,
+                                            .explain = weft_sampled_explain,
+                                            .add_memory = add_memory,
+                                            .destroy = destroy};

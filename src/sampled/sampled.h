@@ -74,11 +74,13 @@ typedef struct weft_sampled {
 /* Decides by problem.method whether c is done so; then sets how. Not collective. */
 weft_status weft_sampled_choose(weft_context ctx, const weft_convolved *c,
                                 const weft_options *options, bool *chosen);
-/* Makes plan->sampled, of a plan over simulated ranks that has the boxes. Collective. */
+/* Makes plan->outlined, of a plan over simulated ranks that has the boxes. The caller releases the
+ * plan also after a failure. Collective. */
 weft_status weft_sampled_create(weft_plan plan, weft_context ctx, const weft_convolved *c,
                                 const weft_options *options);
-void weft_sampled_destroy(weft_sampled *sampled);
-size_t weft_sampled_bytes(const weft_sampled *sampled);
+extern const weft_outlined_ops weft_sampled_ops;
+/* What weft_plan_explain tells of it (explain.c). */
+struct json_t *weft_sampled_explain(weft_plan plan);
 
 /* Measures the error of what is given or, unless it is, finds the pattern with the fewest samples
  * around the box of a tree that is accurate enough (accuracy.c). Not collective. */

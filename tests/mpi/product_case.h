@@ -119,7 +119,8 @@ static void draw_stored(test_case *c) {
         if (pick(2)) c->problem.pad_from[a] = 1 + pick((int)c->problem.n[a]);
 }
 
-/* Lines over several ranks have no bricks, keep no spectrum, and are no identity. */
+/* Lines over several ranks have no bricks, keep no spectrum, and are no identity; the device openmp
+ * has none. */
 static bool is_line_over_ranks(const test_case *c) {
     return c->problem.rank == 1 && world_size > 1;
 }
@@ -132,6 +133,7 @@ static test_case random_case(void) {
                                           WEFT_ENGINE_FFTW,   WEFT_ENGINE_REFERENCE};
     test_case c = {.in_place = pick(2)};
     const shape *s = &shapes[pick(SHAPES)];
+    while (on_device == WEFT_OPENMP && s->rank == 1) s = &shapes[pick(SHAPES)];
     c.problem.rank = s->rank;
     memcpy(c.problem.n, s->n, sizeof s->n);
     c.problem.kind = pick(2) ? WEFT_R2C : WEFT_C2C;

@@ -182,11 +182,12 @@ static weft_pass_group *add_group(const planning *p, bool from_output, bool to_i
     return &plan->group[plan->groups++];
 }
 
-/* A long line is transformed as a matrix, or by a convolution, in a buffer of its size. Fails
- * before that is allocated if the machine has too little memory for it. */
-static weft_status check_long(const planning *p, int64_t n) {
+/* A long line is transformed as a matrix, or by a convolution, in a buffer of its size, beside
+ * those that are gathered before. Fails before that is allocated if the machine has too little
+ * memory for it. */
+static weft_status check_long(const planning *p, int64_t n, int64_t gathered) {
     const weft_transform *t = p->transform;
-    const int64_t points = t->kind == WEFT_TRANSFORM_C2C ? n : n / 2;
+    const int64_t points = gathered * n + (t->kind == WEFT_TRANSFORM_C2C ? n : n / 2);
     int64_t bytes = 0;
     char what[128];
     if (!weft_checked_multiply(points, weft_complex_bytes(p->kernels), &bytes)) bytes = INT64_MAX;
@@ -215,9 +216,10 @@ static weft_status add_axis(const planning *p, int d, bool from_output, bool to_
     set_loops(p, 1u << d, from_output, to_input, &e, &request);
     weft_pass_group *group = add_group(p, from_output, to_input);
     if (is_long(&request)) {
-        WEFT_TRY(check_long(p, t->dim[d].n));
-        if (weft_pass_group_wants_gathering(&request, p->plan->threads))
-            return weft_pass_group_create_gathered(&request, p->plan->threads, group, p->bytes);
+        const int64_t gathered = weft_pass_group_gathers(&request, p->plan->threads);
+        WEFT_TRY(check_long(p, t->dim[d].n, gathered));
+        if (gathered > 0)
+            return weft_pass_group_create_gathered(&request, gathered, group, p->bytes);
         return weft_pass_group_create_long(&request, group, p->bytes);
     }
     const bool operated =

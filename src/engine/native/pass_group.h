@@ -138,10 +138,10 @@ size_t weft_pass_group_plane_bytes(const weft_kernels *kernels, weft_transform_k
 weft_status weft_pass_group_create_long(const weft_pass_request *lines, weft_pass_group *group,
                                         size_t *bytes);
 
-/* Makes a group of long lines that lie across their neighbours, which are gathered in a buffer;
- * weft_pass_group_wants_gathering says whether there are such lines, enough for so many threads. */
-bool weft_pass_group_wants_gathering(const weft_pass_request *lines, int threads);
-weft_status weft_pass_group_create_gathered(const weft_pass_request *lines, int threads,
+/* How many long lines that lie across their neighbours are best gathered in a buffer by each of so
+ * many threads, to be transformed there; 0: none. And a group that does so with `width` of them. */
+int64_t weft_pass_group_gathers(const weft_pass_request *lines, int threads);
+weft_status weft_pass_group_create_gathered(const weft_pass_request *lines, int64_t width,
                                             weft_pass_group *group, size_t *bytes);
 
 /* Sets where the last numbers of the rows of a group of planes lie, which copies such rows. The

@@ -19,9 +19,9 @@ static int find_neighbours(const weft_pass_request *lines) {
     return -1;
 }
 
-/* Lines of a block; 0: they are not gathered. With fewer blocks than threads, threads share the
- * work on one line after the other instead. */
-static int64_t block_lines(const weft_pass_request *lines, int beside, int threads) {
+/* With fewer blocks than threads, threads share the work on one line after the other instead. */
+int64_t weft_pass_group_gathers(const weft_pass_request *lines, int threads) {
+    const int beside = find_neighbours(lines);
     const int64_t most = WEFT_CACHE_LINE / weft_complex_bytes(lines->kernels);
     const int64_t share = beside < 0 ? 0 : lines->loop[beside].n / threads;
     const bool strided = lines->dim.in_stride != 1 && lines->dim.out_stride != 1;
@@ -29,10 +29,6 @@ static int64_t block_lines(const weft_pass_request *lines, int beside, int threa
                        lines->out_stored == 0 && lines->spectrum.count == 0;
     if (!strided || !plain || share < 2) return 0;
     return share < most ? share : most;
-}
-
-bool weft_pass_group_wants_gathering(const weft_pass_request *lines, int threads) {
-    return block_lines(lines, find_neighbours(lines), threads) > 0;
 }
 
 /* A line of one side: its points, their bytes, and the bytes from one to the next. */
@@ -50,10 +46,10 @@ static int64_t line_bytes(const weft_pass_group_strided *side) {
     return (bytes + WEFT_CACHE_LINE - 1) / WEFT_CACHE_LINE * WEFT_CACHE_LINE + WEFT_CACHE_LINE;
 }
 
-weft_status weft_pass_group_create_gathered(const weft_pass_request *lines, int threads,
+weft_status weft_pass_group_create_gathered(const weft_pass_request *lines, int64_t width,
                                             weft_pass_group *group, size_t *bytes) {
     const int beside = find_neighbours(lines);
-    const int64_t width = block_lines(lines, beside, threads), all = lines->loop[beside].n;
+    const int64_t all = lines->loop[beside].n;
     weft_pass_request parts = *lines, one = *lines;
     memset(group, 0, sizeof *group);
     group->kernels = lines->kernels;
