@@ -63,6 +63,8 @@ static void put(weft_precision precision, void *table, int64_t i, long double va
         ((double *)table)[i] = (double)value;
 }
 
+/* The box may reach beyond the n indices that the array has along the axis, where it has whole rows
+ * of a line over several ranks: nothing is multiplied there. */
 static void fill_table(const weft_pointwise *p, const group *g, int axis, int64_t n,
                        long double scale, void *table) {
     const int64_t count = p->layout.box.n[axis], lo = p->layout.box.lo[axis];
@@ -73,7 +75,7 @@ static void fill_table(const weft_pointwise *p, const group *g, int axis, int64_
 #endif
     for (int64_t k = 0; k < count; k++) {
         long double factor[2] = {scale, 0};
-        factor_of(g, axis, n, lo + k, factor);
+        if (lo + k < n) factor_of(g, axis, n, lo + k, factor);
         put(p->layout.precision, table, g->complex_factors ? 2 * k : k, factor[0]);
         if (g->complex_factors) put(p->layout.precision, table, 2 * k + 1, factor[1]);
     }
