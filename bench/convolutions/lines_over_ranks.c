@@ -11,9 +11,8 @@
 #include "bench/fftw_builds.h"
 #include "bench/fftw_mpi_library.h"
 
-#include <weft/weft_mpi.h>
-
 #include "measuring.h"
+#include "ranks.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -21,27 +20,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROUNDS = 100, ONE_PLAN = 0, SEPARATE, FFTW, WAYS };
+enum { ONE_PLAN, SEPARATE, FFTW, WAYS };
 enum { SCRAMBLED_IN = 1u << 27, SCRAMBLED_OUT = 1u << 28 };
 
-static weft_context ctx;
-static int rank;
 static const double deviation = 2; /* of the Gaussian, in spacings */
 
-static void must(bool holds, const char *why) {
-    if (holds) return;
-    fprintf(stderr, "bench_lines_over_ranks: %s\n", why);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-static void ok(weft_status status) {
-    must(status == WEFT_SUCCESS, weft_last_error(ctx));
-}
-
-static double *allocate(int64_t numbers) {
-    double *memory = calloc((size_t)numbers + 1, sizeof *memory);
-    must(memory, "no memory");
-    return memory;
+static double *allocate_numbers(int64_t numbers) {
+    return allocate((size_t)numbers * sizeof(double));
 }
 
 /* One of the ways, ready to run. */
@@ -76,8 +61,8 @@ static void take_field(way *w, bool real, weft_space result) {
     w->numbers = real ? 1 : 2;
     w->lo = box.lo[0];
     w->points = box.n[0];
-    w->in = allocate(numbers_of(w->plan, WEFT_INPUT));
-    w->out = allocate(numbers_of(w->plan, result));
+    w->in = allocate_numbers(numbers_of(w->plan, WEFT_INPUT));
+    w->out = allocate_numbers(numbers_of(w->plan, result));
     fill(w, real);
 }
 
@@ -103,9 +88,9 @@ static way separate(int64_t n, bool real) {
     ok(weft_plan_create(ctx, &problem, &options, &w.plan));
     take_field(&w, real, WEFT_INPUT);
     ok(weft_plan_box(w.plan, WEFT_OUTPUT, rank, &spectrum));
-    w.spectrum = allocate(numbers_of(w.plan, WEFT_OUTPUT));
+    w.spectrum = allocate_numbers(numbers_of(w.plan, WEFT_OUTPUT));
     w.elements = spectrum.n[0];
-    w.factors = allocate(w.elements);
+    w.factors = allocate_numbers(w.elements);
     for (int64_t i = 0; i < w.elements; i++) {
         const int64_t index = spectrum.lo[0] + i, f = 2 * index > n ? index - n : index;
         const double k = 2 * 3.14159265358979323846 * (double)f / (double)n * deviation;
@@ -121,9 +106,9 @@ static way by_fftw(int64_t n, bool real) {
     const int64_t numbers =
         2 * (int64_t)w.library->local_size_1d((ptrdiff_t)n, MPI_COMM_WORLD, -1, SCRAMBLED_OUT,
                                               &here, &start, &out_n, &out_start);
-    w.in = allocate(numbers);
-    w.out = allocate(numbers);
-    w.spectrum = allocate(numbers);
+    w.in = allocate_numbers(numbers);
+    w.out = allocate_numbers(numbers);
+    w.spectrum = allocate_numbers(numbers);
     w.forward =
         w.library->plan_c2c_1d((ptrdiff_t)n, w.in, w.spectrum, MPI_COMM_WORLD, -1, SCRAMBLED_OUT);
     w.inverse =
@@ -132,7 +117,7 @@ static way by_fftw(int64_t n, bool real) {
     w.lo = start;
     w.points = here;
     w.elements = out_n;
-    w.factors = allocate(w.elements);
+    w.factors = allocate_numbers(w.elements);
     for (int64_t i = 0; i < w.elements; i++) w.factors[i] = 1 / (double)n;
     fill(&w, real);
     return w;
@@ -209,9 +194,7 @@ int main(int argc, char **argv) {
     }
     if (rounds < 1 || rounds > MOST_ROUNDS) return 2;
     fftw_build_open("fftw-mpi", WEFT_DOUBLE);
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    ok(weft_mpi_context_create(MPI_COMM_WORLD, NULL, &ctx));
+    begin_ranks(&argc, &argv);
     if (rank == 0)
         printf("field,n,one_plan_ms,separate_ms,fftw_mpi_ms,separate_over_one,fftw_over_one\n");
     for (int log2n = 16; log2n <= most; log2n += 2)

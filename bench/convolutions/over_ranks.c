@@ -11,9 +11,8 @@
 #include "bench/fftw_builds.h"
 #include "bench/fftw_mpi_library.h"
 
-#include <weft/weft_mpi.h>
-
 #include "measuring.h"
+#include "ranks.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -21,27 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROUNDS = 100, ONE_PLAN = 0, SEPARATE, FFTW, WAYS };
+enum { ONE_PLAN, SEPARATE, FFTW, WAYS };
 
-static weft_context ctx;
-static int rank;
 static const double deviation = 2; /* of the Gaussian, in spacings */
-
-static void must(bool holds, const char *why) {
-    if (holds) return;
-    fprintf(stderr, "bench_convolutions_over_ranks: %s\n", why);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-static void ok(weft_status status) {
-    must(status == WEFT_SUCCESS, weft_last_error(ctx));
-}
-
-static void *allocate(size_t bytes) {
-    void *memory = calloc(1, bytes + 1);
-    must(memory, "no memory");
-    return memory;
-}
 
 /* A case: a cube of n^3 points, transformed as one of `wide`^3. */
 typedef struct cube {
@@ -293,7 +274,7 @@ static void compare(const cube *c, int rounds) {
 
 int main(int argc, char **argv) {
     static const double covariance[9] = {4, 0, 0, 0, 4, 0, 0, 0, 4};
-    int rounds = 9, ranks;
+    int rounds = 9;
     int64_t most = 256;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--rounds") == 0) rounds = atoi(argv[i + 1]);
@@ -301,10 +282,7 @@ int main(int argc, char **argv) {
     }
     if (rounds < 1 || rounds > MOST_ROUNDS) return 2;
     fftw_build_open("fftw-mpi", WEFT_DOUBLE);
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    ok(weft_mpi_context_create(MPI_COMM_WORLD, NULL, &ctx));
+    begin_ranks(&argc, &argv);
     if (rank == 0)
         printf("case on %d ranks,n,one_plan_ms,separate_ms,fftw_mpi_ms,separate_over_one,"
                "fftw_over_one\n",

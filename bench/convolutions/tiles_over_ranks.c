@@ -6,16 +6,15 @@
  *
  *   mpiexec -n 2 bench_tiles_over_ranks [--rounds R] [--threads T]
  */
-#include <weft/weft_mpi.h>
-
 #include "measuring.h"
+#include "ranks.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROUNDS = 100, WHOLE = 0, TILES, CHOSEN, WAYS };
+enum { WHOLE, TILES, CHOSEN, WAYS };
 
 typedef struct shape {
     int rank;
@@ -28,19 +27,6 @@ typedef struct way {
     void *in, *out;
     size_t bytes; /* of the result */
 } way;
-
-static weft_context ctx;
-static int rank, ranks;
-
-static void must(bool holds, const char *why) {
-    if (holds) return;
-    fprintf(stderr, "bench_tiles_over_ranks: %s\n", why);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-static void ok(weft_status status) {
-    must(status == WEFT_SUCCESS, weft_last_error(ctx));
-}
 
 static way make(const shape *s, int i, const double *kernel, int threads) {
     static const weft_convolution_method methods[WAYS] = {WEFT_WHOLE, WEFT_OVERLAP_SAVE,
@@ -122,10 +108,7 @@ int main(int argc, char **argv) {
         if (strcmp(argv[i], "--threads") == 0) threads = atoi(argv[i + 1]);
     }
     if (rounds < 1 || rounds > MOST_ROUNDS) return 2;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    ok(weft_mpi_context_create(MPI_COMM_WORLD, NULL, &ctx));
+    begin_ranks(&argc, &argv);
     must(ranks > 1, "start it on several ranks");
     if (rank == 0)
         printf("ranks,axes,n,kernel,threads,whole_ms,tiles_ms,chosen_ms,chosen,whole_bytes,"

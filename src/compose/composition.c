@@ -199,7 +199,7 @@ static weft_status read_problem(const weft_composition_problem *given, int ranks
     if (opt) WEFT_TRY(weft_versioned_read(weft_options_versions, opt, options, "options"));
     options->struct_size = 0;
     c->on_host = options->location == WEFT_LOCATION_HOST && options->device != WEFT_HOST;
-    const bool line = problem.rank == 1 && ranks > 1, can_keep = !c->on_host && !line;
+    const bool can_keep = !c->on_host && !weft_line_is(problem.rank, ranks);
     WEFT_TRY(weft_compose_lower(&problem, can_keep, &c->leg, &c->legs, &c->outputs));
     if (c->legs == 1) return WEFT_SUCCESS;
     if (options->placement == WEFT_IN_PLACE)

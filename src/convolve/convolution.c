@@ -271,6 +271,18 @@ static void forget_workspaces(weft_plan outline) {
     }
 }
 
+weft_status weft_outlined_begin(weft_plan plan, weft_context ctx, const weft_outlined_ops *ops,
+                                void *state, const char *what) {
+    weft_transport *t = ctx->transport;
+    plan->outlined = (weft_outlined){.ops = ops, .state = state};
+    WEFT_TRY(weft_agree(
+        t, state ? WEFT_SUCCESS
+                 : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a convolution by %s", what)));
+    WEFT_TRY(weft_agree(t, t->ops->split(t, 0, t->rank, &plan->outlined.transport)));
+    weft_owe_elsewhere(t, plan->outlined.transport);
+    return WEFT_SUCCESS;
+}
+
 static weft_status finish_by(weft_convolution_method method, weft_plan plan, weft_context ctx,
                              weft_convolved *c, const weft_options *options) {
     const void *kernel = c->problem.kernel.array;
@@ -422,7 +434,9 @@ WEFT_API void weft_convolution_destroy(weft_convolution *convolution) {
 
 void weft_convolution_forget(weft_plan plan) {
     weft_overlap_save_release(plan);
-    if (plan->outlined.ops) plan->outlined.ops->destroy(plan);
+    weft_outlined *outlined = &plan->outlined;
+    if (outlined->ops) outlined->ops->destroy(plan);
+    if (outlined->transport) outlined->transport->ops->release(outlined->transport);
     weft_plan_destroy(&plan->convolution->kernel_plan);
     if (plan->convolution->array) weft_buffer_destroy(plan, &plan->convolution->array);
     weft_convolved_release(plan->convolution);

@@ -152,6 +152,12 @@ static inline bool weft_convolved_makes_fields(const weft_convolved *c) {
  * fewer, as samples and levels see it. */
 weft_region weft_convolved_region(weft_plan plan, weft_space space, int rank, int axes);
 
+/* Begins to make plan->outlined, of a plan over simulated ranks that has the boxes: with a state
+ * that was just allocated, or NULL for want of memory, and messages of its own between the ranks of
+ * ctx. `what` it is done by is for error messages. Collective. */
+weft_status weft_outlined_begin(weft_plan plan, weft_context ctx, const weft_outlined_ops *ops,
+                                void *state, const char *what);
+
 /* Fails: the kernel cannot be interpolated, say, better than to this error. */
 weft_status weft_convolved_refuse(const weft_convolved *c, double tolerance, const char *what,
                                   double error);

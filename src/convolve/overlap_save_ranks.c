@@ -154,7 +154,6 @@ static void destroy(weft_plan plan) {
     weft_context_destroy(&s->context);
     weft_box_exchange_destroy(&s->exchange);
     free(s->around);
-    if (s->transport) s->transport->ops->release(s->transport);
     free(s);
 }
 
@@ -214,21 +213,14 @@ static const weft_outlined_ops ops = {.name = "overlap_save",
 weft_status weft_overlap_save_ranks_create(weft_plan plan, weft_context ctx,
                                            const weft_convolved *c, const weft_options *options,
                                            const void *kernel) {
-    weft_transport *t = ctx->transport;
     weft_overlap_save_ranks *s = calloc(1, sizeof *s);
-    weft_status status =
-        s ? WEFT_SUCCESS
-          : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a convolution by tiles");
     bool has = false;
-    plan->outlined = (weft_outlined){.ops = &ops, .state = s};
-    WEFT_TRY(weft_agree(t, status));
-    status = t->ops->split(t, 0, t->rank, &s->transport);
-    WEFT_TRY(weft_agree(t, status));
-    weft_owe_elsewhere(t, s->transport);
-    plan->outlined.transport = s->transport;
-    status =
-        weft_box_exchange_create(s->transport, element_bytes(c), all_boxes(plan, c, t->size, false),
-                                 all_boxes(plan, c, t->size, true), &s->exchange);
+    WEFT_TRY(weft_outlined_begin(plan, ctx, &ops, s, "tiles"));
+    s->transport = plan->outlined.transport;
+    const int ranks = s->transport->size;
+    weft_status status =
+        weft_box_exchange_create(s->transport, element_bytes(c), all_boxes(plan, c, ranks, false),
+                                 all_boxes(plan, c, ranks, true), &s->exchange);
     if (status == WEFT_SUCCESS) status = make_own_plan(s, plan, ctx, c, options);
     WEFT_TRY(weft_agree(s->transport, status));
     WEFT_TRY(weft_convolved_has_array(s->transport, c, kernel, &has));

@@ -11,7 +11,7 @@
 #include "convolve/convolve.h"
 
 typedef struct weft_overlap_save_ranks {
-    weft_transport *transport; /* of its own */
+    weft_transport *transport; /* plan->outlined.transport */
     weft_context context;      /* of this process alone */
     weft_plan plan;            /* makes this rank's box of the result; NULL: that is empty */
     weft_box_exchange exchange;

@@ -176,7 +176,7 @@ typedef struct weft_outlined_ops {
 typedef struct weft_outlined {
     const weft_outlined_ops *ops; /* NULL: the plan itself does it */
     void *state;                  /* NULL: it could not be created */
-    weft_transport *transport;    /* between the ranks, which the state owns; NULL: none yet */
+    weft_transport *transport;    /* between the ranks; NULL: it could not be made */
 } weft_outlined;
 
 /* What the plan knows of all ranks, as in weft_planner; NULL: it does not matter. */

@@ -141,7 +141,6 @@ static void destroy(weft_plan plan) {
     free(m->level);
     free(m->scratch);
     weft_splitting_release(&m->splitting);
-    if (m->transport) m->transport->ops->release(m->transport);
     free(m);
 }
 
@@ -263,24 +262,17 @@ static const weft_outlined_ops ops = {.name = "multilevel",
 
 weft_status weft_multilevel_create(weft_plan plan, weft_context ctx, const weft_convolved *c) {
     weft_multilevel *m = calloc(1, sizeof *m);
-    weft_status status =
-        m ? WEFT_SUCCESS
-          : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a convolution by levels");
-    plan->outlined = (weft_outlined){.ops = &ops, .state = m};
-    WEFT_TRY(weft_agree(ctx->transport, status));
+    WEFT_TRY(weft_outlined_begin(plan, ctx, &ops, m, "levels"));
+    m->transport = plan->outlined.transport;
     m->convolved = c;
     m->parts = c->real ? 1 : 2;
     m->fields = weft_convolved_fields(c, true);
-    status = ctx->transport->ops->split(ctx->transport, 0, ctx->transport->rank, &m->transport);
-    WEFT_TRY(weft_agree(ctx->transport, status));
-    weft_owe_elsewhere(ctx->transport, m->transport);
-    plan->outlined.transport = m->transport;
     m->source = weft_convolved_region(plan, WEFT_INPUT, m->transport->rank, c->problem.rank);
     m->target = weft_convolved_region(plan, WEFT_RESULT, m->transport->rank, c->problem.rank);
     /* All ranks choose alike: with the box of the first one, which is no smaller than others. */
     const weft_region first = weft_convolved_region(plan, WEFT_INPUT, 0, c->problem.rank);
-    status = weft_multilevel_split(&plan->context->source.machine, c, &first, m->transport->size,
-                                   &m->splitting);
+    const weft_status status = weft_multilevel_split(&plan->context->source.machine, c, &first,
+                                                     m->transport->size, &m->splitting);
     WEFT_TRY(weft_agree(m->transport, status));
     return make_levels(m, plan);
 }

@@ -78,7 +78,7 @@ typedef struct weft_level {
 } weft_level;
 
 typedef struct weft_multilevel {
-    weft_transport *transport; /* of its own; the plan's is that of simulated ranks */
+    weft_transport *transport; /* plan->outlined.transport */
     const weft_convolved *convolved;
     weft_splitting splitting;
     int parts, fields; /* numbers of an element, fields of a point */

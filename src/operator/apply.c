@@ -6,6 +6,8 @@
  */
 #include "operator/pointwise.h"
 
+#include "support/strided.h"
+
 #include <string.h>
 
 #ifdef _OPENMP
@@ -160,25 +162,13 @@ static int64_t find_stored(const weft_pointwise *p, const int64_t *index, int64_
     return count < left ? count : left;
 }
 
-/* Copies elements from and to places that are `from_step` and `to_step` bytes apart. */
-static void copy_elements(const char *from, int64_t from_step, char *to, int64_t to_step,
-                          int64_t bytes, int64_t count) {
-    if (bytes == 8)
-        for (int64_t i = 0; i < count; i++) memcpy(to + i * to_step, from + i * from_step, 8);
-    else if (bytes == 16)
-        for (int64_t i = 0; i < count; i++) memcpy(to + i * to_step, from + i * from_step, 16);
-    else
-        for (int64_t i = 0; i < count; i++)
-            memcpy(to + i * to_step, from + i * from_step, (size_t)bytes);
-}
-
 /* Loads elements of the caller's array, whose neighbours along the run may lie apart. */
 static void load_run(const weft_pointwise *p, int64_t count, const char *from, void *to) {
     const int64_t bytes = (int64_t)weft_stored_element_bytes(&p->layout);
     const int64_t stride = p->stored_stride[p->run_axis];
     double gathered[2 * PIECE];
     if (stride != 1) {
-        copy_elements(from, stride * bytes, (char *)gathered, bytes, bytes, count);
+        weft_copy_strided(from, stride * bytes, (char *)gathered, bytes, count, bytes);
         from = (const char *)gathered;
     }
     weft_stored_load(&p->layout, count, from, to);
@@ -189,7 +179,8 @@ static void store_run(const weft_pointwise *p, int64_t count, const void *from, 
     const int64_t stride = p->stored_stride[p->run_axis];
     double gathered[2 * PIECE];
     weft_stored_store(&p->layout, count, from, stride == 1 ? (void *)to : gathered);
-    if (stride != 1) copy_elements((const char *)gathered, bytes, to, stride * bytes, bytes, count);
+    if (stride != 1)
+        weft_copy_strided((const char *)gathered, bytes, to, stride * bytes, count, bytes);
 }
 
 /* Applies the operators where the caller's array is cropped, strided or holds other numbers than

@@ -1,5 +1,6 @@
-/* Multiplying by twiddle factors, each a product of two table entries. This file is compiled
- * without contraction to fused operations (CMakeLists.txt), as apply.c is. */
+/* Multiplying by twiddle factors, which are products of entries of two tables, with the processor's
+ * vectors. This file is compiled without contraction to fused operations (CMakeLists.txt), as
+ * apply.c is. */
 #include "operator/twiddle.h"
 
 #include "engine/native/root_table.h"

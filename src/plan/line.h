@@ -27,9 +27,9 @@ static inline int weft_line_exchanges(const weft_line *line) {
     return line->scattered ? WEFT_LINE_EXCHANGES - 1 : WEFT_LINE_EXCHANGES;
 }
 
-/* Whether a problem is such a line. */
-static inline bool weft_line_is(const weft_problem *problem, int ranks) {
-    return problem->rank == 1 && ranks > 1;
+/* Whether a problem of so many axes is such a line. */
+static inline bool weft_line_is(int axes, int ranks) {
+    return axes == 1 && ranks > 1;
 }
 
 /* Refuses what such a line does not have: bricks and a matrix among other things. */

@@ -26,10 +26,11 @@ typedef struct weft_candidate {
     bool resident;  /* ... but for what there is room for on the device between passes */
     int room_parts; /* its schedules count on one of so many parts of the room; 0: on all of it */
     int chain;      /* candidates with the same number differ in their exchange methods only */
-    /* Seconds of a forward transform with the usual method, by the model; 0: no other chain */
+    /* Seconds of the first direction that is planned, with the usual method, by the model; 0: no
+     * other chain */
     double chain_predicted;
     double predicted; /* the same with the candidate's own methods */
-    double measured;  /* seconds of a forward transform, slowest rank; 0: not measured */
+    double measured;  /* seconds, slowest rank; 0: not measured */
     bool left_out;    /* some rank could not build or run it */
     char *reason;     /* why, or NULL; owned by the planner's list */
 } weft_candidate;

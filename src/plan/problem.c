@@ -512,7 +512,7 @@ void weft_call_split_line(weft_call *call, int ranks) {
     weft_operator_list *lists[] = {&call->twiddles[WEFT_FORWARD], &call->twiddles[WEFT_INVERSE],
                                    &call->half_spectrum};
     weft_problem *p = &call->problem;
-    if (!weft_line_is(p, ranks)) return;
+    if (!weft_line_is(p->rank, ranks)) return;
     weft_line *line = &call->line;
     line->points = p->n[0];
     line->real = p->kind == WEFT_R2C;
@@ -588,7 +588,7 @@ weft_status weft_call_read(const weft_problem *problem, const weft_options *opti
     if (call->has_input) WEFT_TRY(check_brick(call, WEFT_INPUT, &call->input));
     if (call->has_output) WEFT_TRY(check_brick(call, WEFT_OUTPUT, &call->output));
     WEFT_TRY(read_operators(call, purpose ? purpose->resume : (weft_operators){NULL, 0}));
-    if (!weft_line_is(&call->problem, ranks)) return WEFT_SUCCESS;
+    if (!weft_line_is(call->problem.rank, ranks)) return WEFT_SUCCESS;
     return weft_line_check(&call->problem, &call->options, call->has_input || call->has_output,
                            weft_operators_have_matrix(&call->operators[WEFT_PLACE_SPECTRAL]),
                            ranks);

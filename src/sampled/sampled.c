@@ -176,19 +176,12 @@ static weft_status make_memory(weft_sampled *s, const weft_options *options) {
 weft_status weft_sampled_create(weft_plan plan, weft_context ctx, const weft_convolved *c,
                                 const weft_options *options) {
     weft_sampled *s = calloc(1, sizeof *s);
-    weft_status status =
-        s ? WEFT_SUCCESS
-          : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a convolution by samples");
-    plan->outlined = (weft_outlined){.ops = &weft_sampled_ops, .state = s};
-    WEFT_TRY(weft_agree(ctx->transport, status));
+    WEFT_TRY(weft_outlined_begin(plan, ctx, &weft_sampled_ops, s, "samples"));
+    s->transport = plan->outlined.transport;
     s->convolved = c;
     s->parts = c->real ? 1 : 2;
     s->fields = weft_convolved_fields(c, false);
     s->made = weft_convolved_fields(c, true);
-    status = ctx->transport->ops->split(ctx->transport, 0, ctx->transport->rank, &s->transport);
-    WEFT_TRY(weft_agree(ctx->transport, status));
-    weft_owe_elsewhere(ctx->transport, s->transport);
-    plan->outlined.transport = s->transport;
     WEFT_TRY(weft_agree(s->transport, find_boxes(s, plan)));
     WEFT_TRY(weft_agree(s->transport, choose_sampling(s)));
     s->sampling.device = options->device;
@@ -211,7 +204,6 @@ static void destroy(weft_plan plan) {
     free(s->array.cells.cell);
     free(s->source);
     free(s->target);
-    if (s->transport) s->transport->ops->release(s->transport);
     free(s);
 }
 

@@ -57,7 +57,7 @@ typedef struct weft_sample_arrays {
 } weft_sample_arrays;
 
 typedef struct weft_sampled {
-    weft_transport *transport; /* of its own; the plan's is that of simulated ranks */
+    weft_transport *transport; /* plan->outlined.transport */
     const weft_convolved *convolved;
     weft_sampling sampling;
     int parts, fields, made;       /* numbers of an element; fields of a point before and after */

@@ -2,7 +2,7 @@
  * A pass group: passes that together read and write the data in memory once. It is either one pass,
  * or several that follow each other on a part of the data that stays in the cache between them: a
  * plane of the last two axes, a block of neighbouring lines, or one long line that is transformed
- * as a matrix.
+ * as a matrix. Or it gathers a few long lines, for each of which it has a group of its own.
  */
 #ifndef WEFT_ENGINE_NATIVE_PASS_GROUP_H
 #define WEFT_ENGINE_NATIVE_PASS_GROUP_H

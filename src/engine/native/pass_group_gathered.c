@@ -8,6 +8,7 @@
 
 #include "engine/native/number.h"
 #include "support/error.h"
+#include "support/strided.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,23 +79,13 @@ weft_status weft_pass_group_create_gathered(const weft_pass_request *lines, int6
 
 enum { POINTS = 64 /* gathered at a time: their cache lines stay in the first-level cache */ };
 
-static void copy_points(const char *from, int64_t from_step, char *to, int64_t to_step,
-                        int64_t count, int64_t bytes) {
-    if (bytes == 16)
-        for (int64_t i = 0; i < count; i++) memcpy(to + i * to_step, from + i * from_step, 16);
-    else if (bytes == 8)
-        for (int64_t i = 0; i < count; i++) memcpy(to + i * to_step, from + i * from_step, 8);
-    else
-        for (int64_t i = 0; i < count; i++) memcpy(to + i * to_step, from + i * from_step, 4);
-}
-
 static void gather(const weft_pass_group_gathered *g, int64_t lines, const char *in, char *buffer) {
     const int64_t element = g->in.element;
     for (int64_t i = 0; i < g->in.points; i += POINTS)
         for (int64_t l = 0; l < lines; l++)
-            copy_points(in + i * g->in.stride + l * element, g->in.stride,
-                        buffer + l * g->in_line + i * element, element,
-                        g->in.points - i < POINTS ? g->in.points - i : POINTS, element);
+            weft_copy_strided(in + i * g->in.stride + l * element, g->in.stride,
+                              buffer + l * g->in_line + i * element, element,
+                              g->in.points - i < POINTS ? g->in.points - i : POINTS, element);
 }
 
 static void scatter(const weft_pass_group_gathered *g, int64_t lines, const char *buffer,
@@ -102,9 +93,9 @@ static void scatter(const weft_pass_group_gathered *g, int64_t lines, const char
     const int64_t element = g->out.element;
     for (int64_t i = 0; i < g->out.points; i += POINTS)
         for (int64_t l = 0; l < lines; l++)
-            copy_points(buffer + l * g->out_line + i * element, element,
-                        out + i * g->out.stride + l * element, g->out.stride,
-                        g->out.points - i < POINTS ? g->out.points - i : POINTS, element);
+            weft_copy_strided(buffer + l * g->out_line + i * element, element,
+                              out + i * g->out.stride + l * element, g->out.stride,
+                              g->out.points - i < POINTS ? g->out.points - i : POINTS, element);
 }
 
 void weft_pass_group_run_gathered(const weft_pass_group_gathered *g, bool last, const void *in,

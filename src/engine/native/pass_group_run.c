@@ -3,6 +3,7 @@
 #include "engine/native/convolution.h"
 #include "engine/native/number.h"
 #include "engine/native/pass_group_parts.h"
+#include "support/strided.h"
 
 #include <string.h>
 
@@ -11,12 +12,11 @@
 #endif
 
 enum {
-    CACHE_LINE = WEFT_CACHE_LINE,
     ROWS_AHEAD = 2 /* how far ahead of the copied row to prefetch */
 };
 
 static size_t rounded(size_t bytes) {
-    return (bytes + 4095) / 4096 * 4096 + 5 * CACHE_LINE;
+    return (bytes + 4095) / 4096 * 4096 + 5 * WEFT_CACHE_LINE;
 }
 
 /* Whether all threads work on one part after the other: where there are fewer parts than threads.
@@ -102,7 +102,7 @@ static void run_pass(const weft_pass_group *group, int i, const part *p, int64_t
             weft_matrix_run_columns(group->matrix, from, p->scratch, to, first, end);
         else
             weft_matrix_run_rows(group->matrix, from, p->scratch, to,
-                                 group->past && (uintptr_t)to % CACHE_LINE == 0,
+                                 group->past && (uintptr_t)to % WEFT_CACHE_LINE == 0,
                                  group->pass[i].scale, first, end);
         return;
     }
@@ -160,7 +160,7 @@ static void fill_in_runs(const weft_pass_group *group, const part *p, int64_t fi
     for (int64_t i = first; i < end; i++)
         for (int64_t k = 0; k < p->down; k++) {
             const char *run = (const char *)p->in[0] + i * stride + k * m->in_stride;
-            for (int64_t b = 0; b < p->across * element; b += CACHE_LINE)
+            for (int64_t b = 0; b < p->across * element; b += WEFT_CACHE_LINE)
                 __builtin_prefetch(run + ROWS_AHEAD * stride + b);
             group->kernels->copy(run,
                                  p->array[WEFT_PASS_GROUP_BUFFER] + i * group->fill.buffer_stride +
@@ -169,28 +169,19 @@ static void fill_in_runs(const weft_pass_group *group, const part *p, int64_t fi
         }
 }
 
-/* Copies numbers of so many bytes, 8 or 16, that lie `stride` numbers from each other, together. */
-static void take_column(const char *from, int64_t stride, char *to, int64_t count,
-                        int64_t element) {
-    if (element == 16)
-        for (int64_t i = 0; i < count; i++) memcpy(to + i * 16, from + i * stride * 16, 16);
-    else
-        for (int64_t i = 0; i < count; i++) memcpy(to + i * 8, from + i * stride * 8, 8);
-}
-
 /* Copies rows first..end-1 out of the buffer, column by column. */
 static void flush_transposed(const weft_pass_group *group, const part *p, int64_t first,
                              int64_t end) {
     const weft_pass_group_transposed *m = &group->transposed;
     const int64_t element = weft_complex_bytes(group->kernels);
     const bool plain = !group->past && group->scale == 1;
-    _Alignas(CACHE_LINE) char run[WEFT_PASS_GROUP_RUN];
+    _Alignas(WEFT_CACHE_LINE) char run[WEFT_PASS_GROUP_RUN];
     for (int64_t i = first; i < end; i++)
         for (int64_t k = 0; k < p->across; k++) {
             char *place = (char *)p->out[0] + i * group->out.whole.row_stride + k * m->out_stride;
-            take_column(p->array[WEFT_PASS_GROUP_BUFFER] + i * group->flush.buffer_stride +
-                            k * element,
-                        m->across, plain ? place : run, p->down, element);
+            weft_copy_strided(p->array[WEFT_PASS_GROUP_BUFFER] + i * group->flush.buffer_stride +
+                                  k * element,
+                              m->across * element, plain ? place : run, element, p->down, element);
             if (!plain)
                 group->kernels->copy_scaled(run, place, p->down * element, group->past,
                                             group->scale);
@@ -214,7 +205,7 @@ static void fill(const weft_pass_group *group, const part *p, int64_t first, int
         int64_t to = end < piece->first + piece->rows ? end : piece->first + piece->rows;
         for (int64_t i = from; i < to; i++) {
             const char *row = base + (i - piece->first) * piece->row_stride;
-            for (int64_t b = 0; b < bytes; b += CACHE_LINE)
+            for (int64_t b = 0; b < bytes; b += WEFT_CACHE_LINE)
                 __builtin_prefetch(row + ROWS_AHEAD * piece->row_stride + b);
             char *filled = p->array[WEFT_PASS_GROUP_BUFFER] + i * r->buffer_stride;
             group->kernels->copy(row, filled, bytes, false);
