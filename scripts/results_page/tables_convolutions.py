@@ -44,6 +44,15 @@ def lines_over_ranks() -> str:
     return markdown(head, lines)
 
 
+def lines_on_two_gpus() -> str:
+    lines = []
+    for row in rows("convolutions/lines-two-h200.csv"):
+        size = f"2^{int(row['n']).bit_length() - 1}"
+        ms = [rounded(number(row, f"{way}_ms"), 3) for way in ("one_plan", "separate")]
+        lines.append([row["field"], size, *ms, row["separate_over_one"]])
+    return markdown("field|points:|one plan, ms:|separate, ms:|separate over it:", lines)
+
+
 def tiles_over_ranks() -> str:
     lines = []
     for row in rows("convolutions/tiles-over-ranks.csv"):
