@@ -53,7 +53,8 @@ static void plan_on_one_rank(void *argument, weft_transport *transport) {
     if (s->status[rank] != WEFT_SUCCESS) return;
     ctx->source.machine.search.budget = s->budget;
     s->status[rank] = weft_plan_create(ctx, &problem, &options, &plan);
-    if (s->status[rank] == WEFT_SUCCESS) s->chosen[rank] = plan->planner.candidates[0].measured;
+    if (s->status[rank] == WEFT_SUCCESS)
+        s->chosen[rank] = plan->planner.candidates[0].seconds.measured;
     weft_plan_destroy(&plan);
     weft_context_destroy(&ctx);
 }

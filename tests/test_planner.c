@@ -92,7 +92,8 @@ static void ranks_that_differ_list_the_same_candidates(void **state) {
         assert_int_equal(p->count, t->planner[0].count);
         for (int i = 0; i < p->count; i++) {
             const weft_candidate *c = &p->candidates[i], *first = &t->planner[0].candidates[i];
-            assert_true(c->predicted == first->predicted && c->chain == first->chain);
+            assert_true(c->seconds.predicted == first->seconds.predicted &&
+                        c->chain == first->chain);
             assert_memory_equal(c->exchange, first->exchange, sizeof c->exchange);
             assert_memory_equal(c->grid, first->grid, sizeof c->grid);
             assert_ptr_equal(c->engine, r == 1 ? NULL : weft_engine_find(WEFT_ENGINE_NATIVE));
@@ -277,7 +278,7 @@ static void what_is_predicted_is_the_schedule_that_runs(void **state) {
             assert_ptr_equal(c->engine, s->planner.common.engine);
             assert_ptr_equal(c->device, s->planner.common.device);
             assert_int_equal(c->threads, options.threads);
-            assert_true(c->predicted == predicted_as_built(s, c));
+            assert_true(c->seconds.predicted == predicted_as_built(s, c));
         }
         weft_planner_release(&s->planner);
         free(s);
@@ -381,7 +382,7 @@ static void the_choice_is_made_for_the_machine_that_is_given(void **state) {
     }
     assert_int_not_equal(chosen[0].decomposition, WEFT_PENCIL); /* one exchange, 63 messages */
     assert_int_equal(chosen[1].decomposition, WEFT_PENCIL);     /* two exchanges, 14 messages */
-    assert_true(chosen[1].predicted > 1e-2);
+    assert_true(chosen[1].seconds.predicted > 1e-2);
     free(s);
 }
 
@@ -447,7 +448,7 @@ static void a_chain_that_is_far_slower_with_the_method_is_not_kept(void **state)
     const weft_candidate chosen = choose(&problem, 64, WEFT_ENGINE_AUTO, WEFT_PEER);
     assert_int_equal(usual.decomposition, WEFT_SLAB_2D1D);
     assert_int_equal(chosen.decomposition, WEFT_PENCIL);
-    assert_true(chosen.predicted > 0);
+    assert_true(chosen.seconds.predicted > 0);
 }
 
 /* Boxes of so many ranks that all own everything, as gathered by a transport that makes them up. */

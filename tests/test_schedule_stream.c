@@ -11,7 +11,7 @@ static setting *streamed(weft_decomposition decomposition, weft_exchange method,
     s->planner.host_buffers = true;
     s->candidate.engine = weft_engine_find(WEFT_ENGINE_NATIVE);
     s->candidate.device = weft_device_find(WEFT_SIMULATED);
-    s->candidate.streamed = true;
+    s->candidate.stream.used = true;
     return s;
 }
 

@@ -41,11 +41,17 @@ typedef struct weft_partner_arrays {
     int *last_copy, *last_await;
 } weft_partner_arrays;
 
+/* Which memory the four buffers of an exchange are. */
+typedef enum weft_exchange_memory {
+    WEFT_EXCHANGE_ON_DEVICE, /* all are the device's */
+    WEFT_EXCHANGE_STAGED,    /* the device's, but send and receive are page-locked host memory */
+    WEFT_EXCHANGE_ON_HOST    /* all are host memory, and the calling thread copies */
+} weft_exchange_memory;
+
 typedef struct weft_exchange_lowering {
     int step, redistribution;
     int src, send, receive, dst; /* buffers; send is src where nothing is packed, and so on */
-    bool staged;                 /* send and receive are page-locked host memory */
-    bool on_host;                /* all four are host memory, and the calling thread copies */
+    weft_exchange_memory memory;
     weft_own_block own;
     int lane;               /* of copies */
     int links;              /* lanes of copies from partners; 0: `lane` */

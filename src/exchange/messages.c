@@ -42,15 +42,15 @@ weft_access weft_received(const weft_exchange_lowering *x, const weft_exchange_t
 
 /* From array to array. */
 static weft_transfer across(const weft_exchange_lowering *x) {
-    return x->on_host ? WEFT_HOST_TO_HOST : WEFT_DEVICE_TO_DEVICE;
+    return x->memory == WEFT_EXCHANGE_ON_HOST ? WEFT_HOST_TO_HOST : WEFT_DEVICE_TO_DEVICE;
 }
 
 static weft_transfer outward(const weft_exchange_lowering *x) {
-    return x->staged ? WEFT_DEVICE_TO_HOST : across(x);
+    return x->memory == WEFT_EXCHANGE_STAGED ? WEFT_DEVICE_TO_HOST : across(x);
 }
 
 static weft_transfer inward(const weft_exchange_lowering *x) {
-    return x->staged ? WEFT_HOST_TO_DEVICE : across(x);
+    return x->memory == WEFT_EXCHANGE_STAGED ? WEFT_HOST_TO_DEVICE : across(x);
 }
 
 int weft_add_pack(const weft_exchange_lowering *x, const weft_exchange_tile *tile, int lane,

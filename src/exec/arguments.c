@@ -159,7 +159,7 @@ static weft_status check_direction(weft_plan plan, weft_direction dir) {
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_execute: the plan was made for the other direction alone "
                          "(options.direction)");
-    if (plan->build->communicators.broken)
+    if (plan->build->groups.broken)
         return weft_fail(WEFT_ERROR_DEVICE,
                          "weft_execute: messages between this plan's GPUs have failed before; "
                          "destroy the plan and make a new one");

@@ -204,7 +204,7 @@ static weft_status split_groups(weft_build *b, weft_transport *transport) {
     for (int k = 0; k + 1 < b->chain.segments; k++) {
         int color, key, size;
         weft_chain_group(&b->chain, k, transport->rank, &color, &key, &size);
-        weft_keep(&status, transport->ops->split(transport, color, key, &b->group[k]));
+        weft_keep(&status, transport->ops->split(transport, color, key, &b->groups.of[k]));
     }
     return status;
 }
@@ -238,7 +238,6 @@ static weft_status connect_programs(weft_build *b, weft_transport *transport) {
 static weft_status open_device(weft_build *b) {
     if (b->planner->call->device) {
         b->device = *b->planner->call->device;
-        b->device_is_lent = true;
         return WEFT_SUCCESS;
     }
     const weft_options *o = &b->planner->call->options;
@@ -291,7 +290,7 @@ void weft_build_release(weft_build *b) {
         if (b->lanes.queue[lane])
             b->device.ops->queue_destroy(b->device.state, b->lanes.queue[lane]);
     for (int k = 0; k < WEFT_MAX_SEGMENTS; k++)
-        if (b->group[k]) b->group[k]->ops->release(b->group[k]);
+        if (b->groups.of[k]) b->groups.of[k]->ops->release(b->groups.of[k]);
     for (int i = 0; i < b->transforms.count; i++)
         b->candidate.engine->destroy(b->transforms.list[i].plan);
     free(b->transforms.list);
@@ -305,6 +304,6 @@ void weft_build_release(weft_build *b) {
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
         if (b->buffers.memory[i] && !weft_build_shares_buffer(b, i))
             b->device.ops->free(b->device.state, memory_kind(i), b->buffers.memory[i]);
-    if (b->device.ops && !b->device_is_lent) b->device.ops->close(b->device.state);
+    if (b->device.ops && !b->planner->call->device) b->device.ops->close(b->device.state);
     for (int s = 0; s < WEFT_SCHEDULES; s++) weft_schedule_release(&b->schedule[s]);
 }

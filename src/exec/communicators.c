@@ -49,8 +49,8 @@ static weft_status invite(const weft_build *b, weft_transport *group, weft_invit
 
 static weft_status make_communicator(weft_build *b, weft_transport *transport, int redistribution) {
     const weft_device_messages *messages = b->device.ops->messages;
-    weft_transport *group = b->group[redistribution];
-    weft_communicator **communicator = &b->communicators.of[redistribution];
+    weft_transport *group = b->groups.of[redistribution];
+    weft_communicator **communicator = &b->groups.communicator[redistribution];
     weft_invitation invitation;
     WEFT_TRY(weft_agree(transport, invite(b, group, &invitation)));
     weft_status status =
@@ -61,30 +61,30 @@ static weft_status make_communicator(weft_build *b, weft_transport *transport, i
 }
 
 weft_status weft_build_make_communicators(weft_build *b, weft_transport *transport) {
-    b->communicators.broken = true;
+    b->groups.broken = true;
     for (int k = 0; k + 1 < b->chain.segments; k++)
         if (is_carried_by_devices(b, k)) WEFT_TRY(make_communicator(b, transport, k));
-    b->communicators.broken = false;
+    b->groups.broken = false;
     return WEFT_SUCCESS;
 }
 
 weft_status weft_build_agree(weft_build *b, weft_transport *transport, weft_status mine) {
     char sentence[WEFT_ERROR_BYTES];
-    int64_t broken = b->communicators.broken;
+    int64_t broken = b->groups.broken;
     weft_status status = weft_agree(transport, mine);
     if (status == WEFT_SUCCESS || !weft_build_needs_communicators(b)) return status;
     snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
     for (int k = 0; k < WEFT_MAX_SEGMENTS; k++)
-        if (b->communicators.of[k] && b->device.ops->messages->broken(b->communicators.of[k]))
+        if (b->groups.communicator[k] && b->device.ops->messages->broken(b->groups.communicator[k]))
             broken = 1;
     weft_decide(transport, &broken, 1);
-    b->communicators.broken = broken != 0;
+    b->groups.broken = broken != 0;
     weft_thread_error_set(sentence);
     return status;
 }
 
 void weft_build_leave_communicators(weft_build *b) {
     for (int k = 0; k < WEFT_MAX_SEGMENTS; k++)
-        if (b->communicators.of[k])
-            b->device.ops->messages->leave(b->communicators.of[k], b->communicators.broken);
+        if (b->groups.communicator[k])
+            b->device.ops->messages->leave(b->groups.communicator[k], b->groups.broken);
 }

@@ -195,12 +195,13 @@ static json_t *describe_candidate(const weft_candidate *c) {
         weft_decomposition_name(c->decomposition), "variant", weft_variant_name(c->variant), "grid",
         small_integers(c->grid, c->grid_axes), "exchange", exchange, "engine", c->engine->name,
         "device", c->device->name, "tiles", c->tiles, "threads", c->threads, "staged", c->staged,
-        "predicted_seconds", c->predicted);
-    if (c->streamed) json_object_set_new(out, "streamed", json_true());
-    if (c->streamed) json_object_set_new(out, "resident", json_boolean(c->resident));
-    if (c->streamed && c->room_parts > 1)
-        json_object_set_new(out, "room_parts", json_integer(c->room_parts));
-    if (c->measured > 0) json_object_set_new(out, "measured_seconds", json_real(c->measured));
+        "predicted_seconds", c->seconds.predicted);
+    if (c->stream.used) json_object_set_new(out, "streamed", json_true());
+    if (c->stream.used) json_object_set_new(out, "resident", json_boolean(c->stream.resident));
+    if (c->stream.used && c->stream.room_parts > 1)
+        json_object_set_new(out, "room_parts", json_integer(c->stream.room_parts));
+    if (c->seconds.measured > 0)
+        json_object_set_new(out, "measured_seconds", json_real(c->seconds.measured));
     if (c->left_out)
         json_object_set_new(out, "left_out",
                             json_string(c->reason ? c->reason : "it could not be built or run"));

@@ -78,7 +78,7 @@ weft_status weft_plan_hook_copies(weft_plan plan, const weft_copy_hook *hook,
     weft_program *p = &plan->build->program[s];
     const int tasks = p->lowered.tasks.count;
     *bytes = 0;
-    if (!plan->build->candidate.streamed) return WEFT_SUCCESS;
+    if (!plan->build->candidate.stream.used) return WEFT_SUCCESS;
     if (!p->hooked) p->hooked = calloc((size_t)tasks + 1, sizeof *p->hooked);
     if (!p->hooked) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's tasks");
     for (int t = 0; t < tasks; t++) {
@@ -98,7 +98,7 @@ void weft_plan_outline(weft_plan plan, weft_direction direction,
                        weft_pass_outline pass[WEFT_MAX_PASSES], int *count) {
     const weft_schedule *schedule = &plan->build->schedule[weft_schedule_index(direction, false)];
     const weft_streaming *stream = &schedule->stream;
-    *count = plan->build->candidate.streamed ? stream->passes : 0;
+    *count = plan->build->candidate.stream.used ? stream->passes : 0;
     for (int p = 0; p < *count; p++) {
         const weft_streamed_pass *of = &stream->pass[p];
         const weft_step *first = &schedule->step[of->first], *last = &schedule->step[of->last];

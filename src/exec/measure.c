@@ -122,8 +122,8 @@ static weft_status measure(weft_transport *transport, const weft_planner *planne
     double seconds = 0;
     if (status == WEFT_SUCCESS) status = time_build(transport, build, &seconds, timed);
     if (*timed && status == WEFT_SUCCESS &&
-        (candidate->measured <= 0 || seconds < candidate->measured))
-        candidate->measured = seconds;
+        (candidate->seconds.measured <= 0 || seconds < candidate->seconds.measured))
+        candidate->seconds.measured = seconds;
     if (status != WEFT_SUCCESS) leave_out(candidate);
     if (begun) weft_build_release(build);
     free(build);
@@ -156,7 +156,7 @@ static weft_status fail_for(const weft_candidate *candidate, weft_status status)
 static bool is_for_need(const weft_planner *planner, int number, int built) {
     if (built == 0 || planner->call->options.stream != WEFT_STREAM_AUTO) return false;
     for (int i = 0; i <= number; i++)
-        if (planner->candidates[i].streamed) return true;
+        if (planner->candidates[i].stream.used) return true;
     return false;
 }
 
@@ -184,8 +184,8 @@ static int fastest(const weft_planner *planner) {
     const weft_candidate *list = planner->candidates;
     int best = -1;
     for (int i = 0; i < planner->count; i++)
-        if (!list[i].left_out && list[i].measured > 0 &&
-            (best < 0 || list[i].measured < list[best].measured))
+        if (!list[i].left_out && list[i].seconds.measured > 0 &&
+            (best < 0 || list[i].seconds.measured < list[best].seconds.measured))
             best = i;
     return best;
 }
@@ -213,13 +213,16 @@ static weft_status another_round(const race *r) {
     weft_candidate *list = r->planner->candidates;
     const int best = fastest(r->planner);
     if (best < 0) return WEFT_SUCCESS;
-    const double most = weft_planner_machine(r->planner)->search.close * list[best].measured;
+    const double most =
+        weft_planner_machine(r->planner)->search.close * list[best].seconds.measured;
     int running = 0;
     for (int i = 0; i < r->planner->count; i++)
-        running += !list[i].left_out && list[i].measured > 0 && list[i].measured <= most;
+        running +=
+            !list[i].left_out && list[i].seconds.measured > 0 && list[i].seconds.measured <= most;
     for (int i = 0; i < r->planner->count && running > 1; i++) {
         bool timed;
-        if (list[i].left_out || list[i].measured <= 0 || list[i].measured > most) continue;
+        if (list[i].left_out || list[i].seconds.measured <= 0 || list[i].seconds.measured > most)
+            continue;
         if (is_over(r)) return WEFT_SUCCESS;
         const weft_status status = measure(r->transport, r->planner, &list[i], &timed);
         if (status == WEFT_ERROR_TRANSPORT) return fail_for(&list[i], status);

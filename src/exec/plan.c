@@ -118,10 +118,10 @@ static weft_status fill_planner(weft_plan plan) {
     WEFT_TRY(check_operators(&plan->call, device));
     WEFT_TRY(decide_staging(o, plan->transport, device, &p->common.staged));
     p->addressable = device->host_addressable || device->memory_export;
-    p->common.streamed = o->stream == WEFT_STREAM_ON || o->stream == WEFT_STREAM_SYNC;
+    p->common.stream.used = o->stream == WEFT_STREAM_ON || o->stream == WEFT_STREAM_SYNC;
     p->host_buffers =
-        device->host_addressable ? p->common.streamed : o->location == WEFT_LOCATION_HOST;
-    if (p->common.streamed && !p->host_buffers)
+        device->host_addressable ? p->common.stream.used : o->location == WEFT_LOCATION_HOST;
+    if (p->common.stream.used && !p->host_buffers)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "options.stream: only callers' arrays on the host are streamed; choose "
                          "WEFT_LOCATION_HOST");
@@ -325,7 +325,7 @@ WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options) {
     used.engine = c->engine->id;
     used.chunks = c->tiles;
     if (used.stream != WEFT_STREAM_SYNC)
-        used.stream = c->streamed ? WEFT_STREAM_ON : WEFT_STREAM_OFF;
+        used.stream = c->stream.used ? WEFT_STREAM_ON : WEFT_STREAM_OFF;
     const bool alone = plan->transport->size == 1 && !plan->transport->simulated;
     if (alone && c->device->number) /* several ranks have GPUs of their own */
         used.device_number = c->device->number(plan->build->device.state);
@@ -445,7 +445,7 @@ static void note_reductions(weft_plan plan, weft_direction dir, weft_status stat
 static weft_status execute(weft_plan plan, weft_direction dir, const void *in, void *spectrum,
                            void *out) {
     const bool plain =
-        !spectrum && !plan->build->communicators.broken && weft_arguments_fit(plan, dir, in, out);
+        !spectrum && !plan->build->groups.broken && weft_arguments_fit(plan, dir, in, out);
     const weft_status checked =
         plain ? WEFT_SUCCESS : weft_arguments_check(plan, dir, in, spectrum, out);
     WEFT_TRY(weft_agree_on(plan->transport, checked, "weft_execute the direction", (int)dir));

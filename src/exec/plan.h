@@ -53,11 +53,13 @@ typedef struct weft_shared_layout {
     weft_memory_handle handle[WEFT_SHARED_BUFFERS];
 } weft_shared_layout;
 
-/* Communicators of devices, for exchanges that devices carry out themselves (communicators.c). */
-typedef struct weft_communicators {
-    weft_communicator *of[WEFT_MAX_SEGMENTS]; /* each redistribution; NULL: none */
-    bool broken; /* on some rank one has failed, or is not complete: none is used */
-} weft_communicators;
+/* The ranks that exchange with each other, by redistribution. */
+typedef struct weft_groups {
+    weft_transport *of[WEFT_MAX_SEGMENTS];
+    weft_communicator *communicator[WEFT_MAX_SEGMENTS]; /* of devices that carry out the exchange
+                                                           themselves (communicators.c), or NULL */
+    bool broken; /* on some rank a communicator has failed, or is not complete: none is used */
+} weft_groups;
 
 typedef struct weft_lanes {
     weft_queue *queue[WEFT_LANES]; /* NULL: the device's default queue, or the lane is not used */
@@ -112,9 +114,7 @@ struct weft_build {
     weft_candidate candidate;
     weft_chain chain;
     weft_device_handle device;
-    bool device_is_lent; /* by another plan */
-    weft_transport *group[WEFT_MAX_SEGMENTS];
-    weft_communicators communicators;
+    weft_groups groups;
     bool scheduled[WEFT_SCHEDULES]; /* not of placements that options.placement excludes */
     weft_schedule schedule[WEFT_SCHEDULES];
     weft_program program[WEFT_SCHEDULES];

@@ -191,7 +191,7 @@ weft_status weft_program_prepare(weft_build *b, int s) {
     const weft_tasks *tasks = &p->lowered.tasks;
     classify(p);
     if (!p->sequential) WEFT_TRY(weft_dependencies_derive(tasks, &p->order));
-    const bool traced = b->candidate.streamed && b->planner->call->options.trace;
+    const bool traced = b->candidate.stream.used && b->planner->call->options.trace;
     WEFT_TRY(allocate_lists(p, traced));
     for (int t = 0; t < tasks->count; t++)
         if (tasks->task[t].kind == WEFT_TASK_FFT)
@@ -266,7 +266,7 @@ static weft_status connect_task(weft_build *b, weft_program *p, int t) {
     const weft_access *a = weft_tasks_accessed(tasks, t, 0);
     const bool single = task->kind == WEFT_TASK_SEND || task->kind == WEFT_TASK_RECEIVE;
     if (!single && task->kind != WEFT_TASK_ALLTOALL) return WEFT_SUCCESS;
-    weft_transport *group = b->group[task->as.message.redistribution];
+    weft_transport *group = b->groups.of[task->as.message.redistribution];
     weft_prepared *prepared = &p->prepared[t];
     if (single)
         return group->ops->message_create(group, &a->view, task->as.message.order, a->element_bytes,
@@ -317,7 +317,7 @@ static void release_task(weft_build *b, weft_program *p, int t) {
     weft_prepared *prepared = &p->prepared[t];
     if (prepared->event) b->device.ops->event_destroy(b->device.state, prepared->event);
     if (!prepared->message && !prepared->alltoall) return;
-    weft_transport *group = b->group[task->as.message.redistribution];
+    weft_transport *group = b->groups.of[task->as.message.redistribution];
     if (prepared->message) group->ops->message_destroy(group, prepared->message);
     if (prepared->alltoall) group->ops->alltoall_destroy(group, prepared->alltoall);
 }

@@ -316,7 +316,7 @@ static void yield(weft_execution *r, int *spins) {
 #endif
         return;
     }
-    if (r->b->group[0]) r->b->group[0]->ops->progress(r->b->group[0]);
+    if (r->b->groups.of[0]) r->b->groups.of[0]->ops->progress(r->b->groups.of[0]);
     sched_yield();
 }
 

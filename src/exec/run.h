@@ -50,7 +50,7 @@ static inline const weft_access *weft_execution_access(const weft_execution *r, 
 }
 
 static inline weft_transport *weft_execution_group(const weft_execution *r, int t) {
-    return r->b->group[r->task[t].as.message.redistribution];
+    return r->b->groups.of[r->task[t].as.message.redistribution];
 }
 
 /* Whether the task is a copy from a partner's array that a queue carries out. */

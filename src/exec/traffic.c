@@ -140,7 +140,7 @@ void weft_execution_exchange_by_device(weft_execution *r, int t) {
     messages.receives = list_device_messages(r, t, true, list + messages.sends);
     if (messages.sends > 0) weft_record_sent(r->recorder, r->moment);
     weft_keep(&r->status,
-              d->ops->messages->exchange(r->b->communicators.of[task->as.message.redistribution],
+              d->ops->messages->exchange(r->b->groups.communicator[task->as.message.redistribution],
                                          r->b->lanes.queue[task->lane], &messages));
 }
 
@@ -170,7 +170,7 @@ static void finish_all(weft_execution *r, weft_task_kind kind) {
 
 /* Requests of sends are not looked at while the sender's thread may be writing them. */
 bool weft_execution_look_at_messages(weft_execution *r, bool wait) {
-    weft_transport *any = r->b->group[0];
+    weft_transport *any = r->b->groups.of[0];
     const bool sends = r->messages.awaited_sends > 0 && r->messages.to_send == 0;
     int request = WEFT_NO_TASK;
     if (r->messages.receives == 0 && !sends) return false;
@@ -184,7 +184,7 @@ bool weft_execution_look_at_messages(weft_execution *r, bool wait) {
 }
 
 void weft_execution_finish_sends(weft_execution *r) {
-    weft_transport *any = r->b->group[0];
+    weft_transport *any = r->b->groups.of[0];
     weft_keep(&r->status,
               any->ops->wait_all(any, r->p->progress.request + r->p->receives, r->p->sends));
     r->moment = weft_record(r->recorder, WEFT_PHASE_EXCHANGE, WEFT_NO_PARTNER, r->moment);
@@ -204,7 +204,7 @@ void weft_execution_look_at_sender(weft_execution *r) {
 
 void weft_execution_open_traffic(weft_execution *r) {
     for (int i = 0; i < r->p->receives + r->p->sends; i++)
-        r->p->progress.request[i] = r->b->group[0]->ops->no_request();
+        r->p->progress.request[i] = r->b->groups.of[0]->ops->no_request();
     for (int i = 0; i < r->p->notices; i++) r->p->notice[i].enqueued = 0;
     if (r->p->lowered.lanes & 1 << WEFT_LANE_SENDER)
         weft_sender_begin(r->b->lanes.sender, send_announced, r);

@@ -1,6 +1,7 @@
 /* Listing the candidates of a call whose ranks and devices need not be there. */
 #include "exec/what_if.h"
 
+#include "plan/methods.h"
 #include "support/error.h"
 
 #include <stdlib.h>
@@ -21,15 +22,17 @@ static weft_status check_devices(const weft_device_ops *device, const weft_optio
                          "leave it 0",
                          device->name);
     for (int i = 0; i < WEFT_MAX_RANK; i++)
-        if (o->exchange[i] == WEFT_NCCL && !device->messages)
+        if (weft_method_needs(o->exchange[i]) == WEFT_NEEDS_OWN_DEVICES && !device->messages)
             return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                             "options.exchange[%d] nccl needs GPUs: choose device cuda", i);
+                             "options.exchange[%d] %s needs GPUs: choose device cuda", i,
+                             weft_exchange_name(o->exchange[i]));
     return WEFT_SUCCESS;
 }
 
-static bool wants(const weft_options *o, weft_exchange method) {
+/* Whether the caller gave a method for ranks that read each other's arrays. */
+static bool wants_readable_memory(const weft_options *o) {
     for (int i = 0; i < WEFT_MAX_RANK; i++)
-        if (o->exchange[i] == method) return true;
+        if (weft_method_needs(o->exchange[i]) == WEFT_NEEDS_READABLE_MEMORY) return true;
     return false;
 }
 
@@ -52,7 +55,7 @@ static weft_status place_ranks(const weft_what_if *asked, question *q) {
         q->node[r] = of_node > 0 ? r / of_node : r;
         q->own_device[r] = r;
     }
-    if (of_node > 0 || wants(&q->call.options, WEFT_PEER)) q->planner.node = q->node;
+    if (of_node > 0 || wants_readable_memory(&q->call.options)) q->planner.node = q->node;
     if (device->messages && !q->planner.common.staged) q->planner.own_device = q->own_device;
     return WEFT_SUCCESS;
 }
@@ -120,7 +123,8 @@ static weft_status describe(question *q, const weft_candidate *c, weft_forecast 
 static const weft_candidate *fastest(const weft_planner *planner) {
     const weft_candidate *best = &planner->candidates[0];
     for (int i = 1; i < planner->count; i++)
-        if (planner->candidates[i].predicted < best->predicted) best = &planner->candidates[i];
+        if (planner->candidates[i].seconds.predicted < best->seconds.predicted)
+            best = &planner->candidates[i];
     return best;
 }
 

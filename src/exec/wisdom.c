@@ -92,10 +92,10 @@ static json_t *describe(const weft_candidate *c) {
     json_t *made = json_pack("{s:s, s:s, s:o, s:o, s:i, s:b, s:b, s:f}", "decomposition",
                              weft_decomposition_name(c->decomposition), "variant",
                              weft_variant_name(c->variant), "grid", grid, "exchange", exchange,
-                             "tiles", c->tiles, "streamed", c->streamed, "resident", c->resident,
-                             "seconds", c->measured);
-    if (c->streamed && c->room_parts > 1)
-        json_object_set_new(made, "room_parts", json_integer(c->room_parts));
+                             "tiles", c->tiles, "streamed", c->stream.used, "resident",
+                             c->stream.resident, "seconds", c->seconds.measured);
+    if (c->stream.used && c->stream.room_parts > 1)
+        json_object_set_new(made, "room_parts", json_integer(c->stream.room_parts));
     return made;
 }
 
@@ -149,7 +149,7 @@ weft_status weft_wisdom_recall(weft_plan plan, bool *found) {
     if (recalled.number < 0) return WEFT_SUCCESS;
     weft_candidate chosen = list[recalled.number];
     for (int64_t i = recalled.number; i > 0; i--) list[i] = list[i - 1];
-    chosen.measured = recalled.seconds;
+    chosen.seconds.measured = recalled.seconds;
     list[0] = chosen;
     snprintf(plan->wisdom, sizeof plan->wisdom, "the choice was measured before");
     *found = true;
@@ -169,7 +169,7 @@ static void add(json_t *wisdom, void *argument) {
 void weft_wisdom_keep(weft_plan plan) {
     char path[WEFT_PATH_BYTES], key[KEY_BYTES], before[WEFT_ERROR_BYTES];
     const weft_candidate *first = &plan->planner.candidates[0];
-    if (plan->transport->rank != 0 || !is_for(plan) || first->measured <= 0 ||
+    if (plan->transport->rank != 0 || !is_for(plan) || first->seconds.measured <= 0 ||
         !weft_wisdom_path(path))
         return;
     make_key(plan, key);

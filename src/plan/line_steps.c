@@ -106,9 +106,9 @@ static void add_twiddles(const weft_schedule_request *request, weft_schedule *sc
     const bool forward = request->direction == WEFT_FORWARD;
     const int number = weft_schedule_next_number(schedule);
     if (request->chain->n[0] == 1) return; /* they are all 1 */
-    weft_step *step =
-        weft_schedule_add_pointwise(request, schedule, &request->call->twiddles[request->direction],
-                                    forward ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_SPECTRUM, at);
+    weft_step *step = weft_schedule_add_pointwise(
+        request, schedule, &request->call->line_operators.twiddles[request->direction],
+        forward ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_SPECTRUM, at);
     step->as.pointwise.number = number;
     memcpy(step->as.pointwise.layout.n, request->chain->n, sizeof request->chain->n);
     weft_schedule_count_bytes(step);
@@ -167,7 +167,8 @@ static void add_rows(const weft_schedule_request *request, weft_schedule *schedu
         scaling_at(request, forward ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_SPECTRUM);
     if (!forward && real) {
         weft_schedule_add_padding(request, schedule, WEFT_PLACE_LOAD, &whole, stored);
-        schedule->step[schedule->steps - 1].as.pointwise.operators = &request->call->half_spectrum;
+        schedule->step[schedule->steps - 1].as.pointwise.operators =
+            &request->call->line_operators.half_spectrum;
     }
     if (!forward && schedule->direction == WEFT_INVERSE)
         add_operators(request, schedule, scaling, WEFT_PLACE_SPECTRUM, &whole);

@@ -63,26 +63,26 @@ weft_status weft_lowering_begin_exchange(weft_lowering *l, int number, weft_exch
     const weft_exchange_step *e = &step->as.exchange;
     const size_t members = (size_t)e->geometry.members;
     const int tiles = weft_step_tiles(e);
-    *x =
-        (weft_exchange_lowering){.step = number,
-                                 .redistribution = e->redistribution,
-                                 .src = step->src,
-                                 .send = e->send,
-                                 .receive = e->receive,
-                                 .dst = step->dst,
-                                 .staged = e->staged,
-                                 .own = e->own,
-                                 .lane = weft_step_is_tiled(e) ? WEFT_LANE_LINK : WEFT_LANE_COMPUTE,
-                                 .links = links_of(l, e),
-                                 .produced = e->produced.tiles,
-                                 .consumed = e->consumed.tiles,
-                                 .produced_axis = e->produced.axis,
-                                 .tile = calloc((size_t)tiles, sizeof *x->tile),
-                                 .tiles = tiles,
-                                 .partners = {.opened = -1,
-                                              .signalled = -1,
-                                              .last_copy = calloc(members, sizeof(int)),
-                                              .last_await = calloc(members, sizeof(int))}};
+    *x = (weft_exchange_lowering){
+        .step = number,
+        .redistribution = e->redistribution,
+        .src = step->src,
+        .send = e->send,
+        .receive = e->receive,
+        .dst = step->dst,
+        .memory = e->staged ? WEFT_EXCHANGE_STAGED : WEFT_EXCHANGE_ON_DEVICE,
+        .own = e->own,
+        .lane = weft_step_is_tiled(e) ? WEFT_LANE_LINK : WEFT_LANE_COMPUTE,
+        .links = links_of(l, e),
+        .produced = e->produced.tiles,
+        .consumed = e->consumed.tiles,
+        .produced_axis = e->produced.axis,
+        .tile = calloc((size_t)tiles, sizeof *x->tile),
+        .tiles = tiles,
+        .partners = {.opened = -1,
+                     .signalled = -1,
+                     .last_copy = calloc(members, sizeof(int)),
+                     .last_await = calloc(members, sizeof(int))}};
     if (!x->tile || !x->partners.last_copy || !x->partners.last_await)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's exchanges");
     for (int k = 0; k < tiles; k++) WEFT_TRY(make_tile(e, x, k));

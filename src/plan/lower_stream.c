@@ -352,7 +352,7 @@ static void add_pass(lowering *l, const weft_streamed_pass *pass) {
  */
 static weft_status begin_exchange(weft_lowering *l, int number, weft_exchange_lowering *x) {
     WEFT_TRY(weft_lowering_begin_exchange(l, number, x));
-    x->on_host = true;
+    x->memory = WEFT_EXCHANGE_ON_HOST;
     x->lane = WEFT_LANE_NETWORK;
     for (int k = 0; k < x->tiles; k++)
         x->tile[k].geometry.pack = x->tile[k].geometry.unpack = false;

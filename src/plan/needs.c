@@ -39,7 +39,7 @@ weft_status weft_planner_held(const weft_planner *planner, const weft_candidate 
     *held = (weft_held){0};
     WEFT_TRY(find(planner, candidate, chain, rank, *held, &most));
     held->workspaces = most.workspaces;
-    for (int w = 0; w < 2 && candidate->streamed && candidate->resident; w++)
+    for (int w = 0; w < 2 && candidate->stream.used && candidate->stream.resident; w++)
         held->slots[w] = (int64_t)most.buffer_bytes[WEFT_BUFFER_WORKSPACE + w];
     return WEFT_SUCCESS;
 }

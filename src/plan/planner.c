@@ -38,16 +38,14 @@ weft_status weft_planner_chain(const weft_planner *planner, const weft_candidate
         .grid_axes = candidate->grid_axes,
         .grid = candidate->grid,
         .ranks = planner->ranks,
-        .input_boxes = planner->input_boxes,
-        .output_boxes = planner->output_boxes,
-        .input_order = input_order,
-        .output_order = output_order};
+        .boxes = {planner->input_boxes, planner->output_boxes},
+        .order = {input_order, output_order}};
     return weft_chain_build(&request, chain);
 }
 
 /* What a schedule of the candidate counts on. */
 static int64_t room_of(const weft_planner *planner, const weft_candidate *candidate) {
-    const int parts = candidate->room_parts;
+    const int parts = candidate->stream.room_parts;
     return parts > 0 && planner->room > parts ? planner->room / parts : planner->room;
 }
 
@@ -66,7 +64,7 @@ weft_status weft_planner_schedule(const weft_planner *planner, const weft_candid
         .call = call,
         .keeps_spectrum = call->options.keep_spectrum,
         .host_buffers = planner->host_buffers,
-        .streamed = candidate->streamed,
+        .streamed = candidate->stream.used,
         .room = room_of(planner, candidate),
         .exchanging = {.method = candidate->exchange,
                        .staged = candidate->staged,
@@ -197,14 +195,14 @@ static weft_status add(workbench *w, const weft_exchange *given) {
     weft_exchange exchange[WEFT_MAX_RANK];
     const size_t bytes = sizeof exchange;
     memcpy(exchange, given, bytes);
-    if (w->common.streamed) leave_devices(p, exchange);
+    if (w->common.stream.used) leave_devices(p, exchange);
     for (int i = w->first; i < p->count; i++)
         if (memcmp(p->candidates[i].exchange, exchange, bytes) == 0) return WEFT_SUCCESS;
     WEFT_TRY(make_room(w));
     weft_candidate *c = &p->candidates[p->count];
     *c = w->common;
     memcpy(c->exchange, exchange, bytes);
-    WEFT_TRY(predict(w, c, &c->predicted));
+    WEFT_TRY(predict(w, c, &c->seconds.predicted));
     p->count++;
     return WEFT_SUCCESS;
 }
@@ -270,7 +268,7 @@ static weft_status add_chains(workbench *w, const weft_candidate *chain, int cha
         if (status == WEFT_ERROR_UNSUPPORTED) *refused = status;
         if (status == WEFT_ERROR_UNSUPPORTED) continue;
         WEFT_TRY(status);
-        WEFT_TRY(add_chain(w, chain[i].chain_predicted > hopeless));
+        WEFT_TRY(add_chain(w, chain[i].seconds.chain > hopeless));
     }
     return w->planner->count > 0 ? WEFT_SUCCESS : *refused;
 }
@@ -307,8 +305,8 @@ static weft_status list_over_grids(workbench *w, const weft_process_grid *grids,
         chain_count += add_variants(w->planner, &grids[g], g, &chains[chain_count]);
     for (int i = 0; i < chain_count && chain_count > 1; i++) {
         w->common = chains[i];
-        WEFT_TRY(predict_chain(w, &chains[i].chain_predicted));
-        if (chains[i].chain_predicted < best) best = chains[i].chain_predicted;
+        WEFT_TRY(predict_chain(w, &chains[i].seconds.chain));
+        if (chains[i].seconds.chain < best) best = chains[i].seconds.chain;
     }
     return add_chains(w, chains, chain_count, best, &refused);
 }
@@ -318,7 +316,9 @@ static void sort_by_prediction(weft_planner *planner) {
     for (int i = 1; i < planner->count; i++) {
         weft_candidate moving = planner->candidates[i];
         int place = i;
-        for (; place > 0 && planner->candidates[place - 1].predicted > moving.predicted; place--)
+        for (; place > 0 &&
+               planner->candidates[place - 1].seconds.predicted > moving.seconds.predicted;
+             place--)
             planner->candidates[place] = planner->candidates[place - 1];
         planner->candidates[place] = moving;
     }
@@ -331,13 +331,13 @@ static void prefer_usual_chain(weft_planner *planner) {
     weft_candidate *list = planner->candidates;
     int usual = 0, first = 0;
     for (int i = 1; i < planner->count; i++)
-        if (list[i].chain_predicted < list[usual].chain_predicted ||
-            (list[i].chain_predicted <= list[usual].chain_predicted &&
+        if (list[i].seconds.chain < list[usual].seconds.chain ||
+            (list[i].seconds.chain <= list[usual].seconds.chain &&
              list[i].chain < list[usual].chain))
             usual = i;
     while (list[first].chain != list[usual].chain) first++;
     const double by_far = weft_planner_machine(planner)->search.faster_by_far;
-    if (list[first].predicted > by_far * list[0].predicted) return;
+    if (list[first].seconds.predicted > by_far * list[0].seconds.predicted) return;
     weft_candidate preferred = list[first];
     for (int i = first; i > 0; i--) list[i] = list[i - 1];
     list[0] = preferred;
@@ -352,10 +352,10 @@ static weft_status add_streamed(workbench *w) {
     WEFT_TRY(make_room(w));
     weft_candidate *c = &p->candidates[p->count];
     *c = p->candidates[0];
-    c->streamed = true;
+    c->stream.used = true;
     leave_devices(p, c->exchange);
     WEFT_TRY(weft_planner_chain(p, c, &w->chain));
-    const weft_status status = predict(w, c, &c->predicted);
+    const weft_status status = predict(w, c, &c->seconds.predicted);
     if (status == WEFT_SUCCESS) p->count++;
     return status == WEFT_ERROR_UNSUPPORTED || status == WEFT_ERROR_OUT_OF_MEMORY ? WEFT_SUCCESS
                                                                                   : status;
@@ -373,14 +373,14 @@ static int first_parts(const weft_planner *planner) {
 static weft_status add_smaller(workbench *w) {
     enum { HALVINGS = 3 };
     weft_planner *p = w->planner;
-    const int streamed = p->candidates[0].streamed ? 0 : p->count - 1;
-    if (!p->candidates[streamed].streamed || p->room == 0) return WEFT_SUCCESS;
-    for (int i = p->common.resident ? 0 : 1; i <= HALVINGS; i++) {
+    const int streamed = p->candidates[0].stream.used ? 0 : p->count - 1;
+    if (!p->candidates[streamed].stream.used || p->room == 0) return WEFT_SUCCESS;
+    for (int i = p->common.stream.resident ? 0 : 1; i <= HALVINGS; i++) {
         WEFT_TRY(make_room(w));
         weft_candidate *c = &p->candidates[p->count++];
         *c = p->candidates[streamed];
-        c->resident = false;
-        c->room_parts = first_parts(p) << i;
+        c->stream.resident = false;
+        c->stream.room_parts = first_parts(p) << i;
     }
     return WEFT_SUCCESS;
 }
@@ -392,7 +392,7 @@ static weft_status put_too_large_last(workbench *w) {
     weft_candidate *list = p->candidates;
     int unstreamed = 0, place = 0;
     double bytes;
-    while (unstreamed < p->count && !list[unstreamed].streamed) unstreamed++;
+    while (unstreamed < p->count && !list[unstreamed].stream.used) unstreamed++;
     if (p->room == 0 || unstreamed == p->count) return WEFT_SUCCESS;
     for (int i = 0; i < unstreamed; i++) {
         WEFT_TRY(weft_planner_chain(p, &list[place], &w->chain));
@@ -484,8 +484,8 @@ weft_status weft_planner_list(weft_planner *planner) {
     planner->candidates = NULL;
     planner->common.tiles = weft_planner_tiles(planner);
     planner->common.threads = planner->call->options.threads;
-    planner->common.resident = may_be_resident(planner);
-    planner->common.room_parts = planner->common.resident ? 1 : first_parts(planner);
+    planner->common.stream.resident = may_be_resident(planner);
+    planner->common.stream.room_parts = planner->common.stream.resident ? 1 : first_parts(planner);
     weft_status status = !together || planner->rank == 0 ? list_here(planner) : WEFT_SUCCESS;
     if (!together) return status;
     WEFT_TRY(weft_agree(t, status));

@@ -9,6 +9,20 @@
 #include "plan/model.h"
 #include "plan/problem.h"
 
+/* How a candidate streams callers' arrays from the host. */
+typedef struct weft_candidate_stream {
+    bool used;      /* they pass the device tile by tile, ... */
+    bool resident;  /* ... but for what there is room for on the device between passes */
+    int room_parts; /* its schedules count on one of so many parts of the room; 0: on all of it */
+} weft_candidate_stream;
+
+/* Seconds that the first direction takes that is planned. */
+typedef struct weft_candidate_seconds {
+    double chain;     /* by the model, with the usual exchange method; 0: there is no other chain */
+    double predicted; /* by the model, with the candidate's own methods */
+    double measured;  /* of the slowest rank; 0: not measured */
+} weft_candidate_seconds;
+
 /* One complete way to run a call. */
 typedef struct weft_candidate {
     weft_decomposition decomposition;
@@ -19,20 +33,14 @@ typedef struct weft_candidate {
     int exchanges;                         /* entries of it that are used */
     const weft_engine_ops *engine;         /* NULL: one that takes no pieces */
     const weft_device_ops *device;         /* it runs on */
-    int tiles;      /* of a pass next to an exchange, as far as its axes allow; 0: one */
-    int threads;    /* of this rank; 0: one */
-    bool staged;    /* messages go through page-locked memory */
-    bool streamed;  /* callers' arrays on the host pass the device tile by tile, ... */
-    bool resident;  /* ... but for what there is room for on the device between passes */
-    int room_parts; /* its schedules count on one of so many parts of the room; 0: on all of it */
-    int chain;      /* candidates with the same number differ in their exchange methods only */
-    /* Seconds of the first direction that is planned, with the usual method, by the model; 0: no
-     * other chain */
-    double chain_predicted;
-    double predicted; /* the same with the candidate's own methods */
-    double measured;  /* seconds, slowest rank; 0: not measured */
-    bool left_out;    /* some rank could not build or run it */
-    char *reason;     /* why, or NULL; owned by the planner's list */
+    int tiles;   /* of a pass next to an exchange, as far as its axes allow; 0: one */
+    int threads; /* of this rank; 0: one */
+    bool staged; /* messages go through page-locked memory */
+    weft_candidate_stream stream;
+    int chain; /* candidates with the same number differ in their exchange methods only */
+    weft_candidate_seconds seconds;
+    bool left_out; /* some rank could not build or run it */
+    char *reason;  /* why, or NULL; owned by the planner's list */
 } weft_candidate;
 
 /* What the planner is told of a call, and the candidates that it lists. */

@@ -509,8 +509,9 @@ static int64_t rows_of(int64_t points, int64_t row) {
 void weft_call_split_line(weft_call *call, int ranks) {
     static const weft_operator_kind kind[] = {WEFT_OPERATOR_TWIDDLE, WEFT_OPERATOR_TWIDDLE_BACK,
                                               WEFT_OPERATOR_HALF_SPECTRUM};
-    weft_operator_list *lists[] = {&call->twiddles[WEFT_FORWARD], &call->twiddles[WEFT_INVERSE],
-                                   &call->half_spectrum};
+    weft_line_operators *made = &call->line_operators;
+    weft_operator_list *lists[] = {&made->twiddles[WEFT_FORWARD], &made->twiddles[WEFT_INVERSE],
+                                   &made->half_spectrum};
     weft_problem *p = &call->problem;
     if (!weft_line_is(p->rank, ranks)) return;
     weft_line *line = &call->line;
@@ -519,8 +520,8 @@ void weft_call_split_line(weft_call *call, int ranks) {
     line->stored[WEFT_FORWARD] = p->pad_from[0] > 0 ? p->pad_from[0] : p->n[0];
     line->stored[WEFT_INVERSE] = p->crop_to[0] > 0 ? p->crop_to[0] : p->n[0];
     for (int i = 0; i < 3; i++) {
-        call->line_operator[i] = (weft_operator){.kind = kind[i]};
-        *lists[i] = (weft_operator_list){.count = 1, .item = &call->line_operator[i]};
+        made->item[i] = (weft_operator){.kind = kind[i]};
+        *lists[i] = (weft_operator_list){.count = 1, .item = &made->item[i]};
     }
     p->rank = 2;
     weft_line_factor(line->points, &p->n[0], &p->n[1]);

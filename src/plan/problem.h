@@ -9,6 +9,13 @@
 
 enum { WEFT_MAX_THREADS = 4096 }; /* of options.threads */
 
+/* What a line over several ranks is multiplied by between its transforms. */
+typedef struct weft_line_operators {
+    weft_operator_list twiddles[2];   /* [direction] */
+    weft_operator_list half_spectrum; /* makes a spectrum of half a one */
+    weft_operator item[3];            /* of these lists */
+} weft_line_operators;
+
 /* The caller's structs, completed with defaults. Bricks and operators are copied; the problem's own
  * pointers to them are NULL. */
 typedef struct weft_call {
@@ -26,11 +33,9 @@ typedef struct weft_call {
     weft_operator_settings
         settings; /* that the lists' operators read, as the caller set them last */
     /* A line over several ranks, once weft_call_split_line was called. The problem is then one with
-     * two axes, of WEFT_C2C unless the line is scattered, and these are its twiddle factors,
-     * forward and inverse, and what makes a spectrum of half a one. */
+     * two axes, of WEFT_C2C unless the line is scattered. */
     weft_line line;
-    weft_operator line_operator[3];
-    weft_operator_list twiddles[2], half_spectrum;
+    weft_line_operators line_operators;
 } weft_call;
 
 /* What a plan that belongs to a composition is for (src/compose). */

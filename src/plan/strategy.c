@@ -268,8 +268,8 @@ static void build_line(const weft_chain_request *request, weft_chain *chain) {
 static void add_input_brick(const weft_chain_request *request, weft_chain *chain) {
     int natural[WEFT_AXES];
     natural_order(request, natural);
-    const int *order = request->input_order ? request->input_order : natural;
-    if (boxes_match(&chain->segment[0].side[WEFT_FORWARD][WEFT_INPUT], request->input_boxes,
+    const int *order = request->order[WEFT_INPUT] ? request->order[WEFT_INPUT] : natural;
+    if (boxes_match(&chain->segment[0].side[WEFT_FORWARD][WEFT_INPUT], request->boxes[WEFT_INPUT],
                     request->ranks)) {
         for (int direction = 0; direction < 2; direction++)
             set_order(&chain->segment[0], direction, WEFT_INPUT, order);
@@ -280,7 +280,7 @@ static void add_input_brick(const weft_chain_request *request, weft_chain *chain
     memmove(&chain->group[1], &chain->group[0], (size_t)chain->segments * sizeof chain->group[0]);
     memmove(&chain->method[1], &chain->method[0],
             (size_t)chain->segments * sizeof chain->method[0]);
-    chain->segment[0] = brick_segment(request, false, request->input_boxes, order);
+    chain->segment[0] = brick_segment(request, false, request->boxes[WEFT_INPUT], order);
     chain->group[0] = -1;
     chain->method[0] = 0;
     chain->segments++;
@@ -289,14 +289,14 @@ static void add_input_brick(const weft_chain_request *request, weft_chain *chain
 static void add_output_brick(const weft_chain_request *request, weft_chain *chain) {
     int natural[WEFT_AXES], last = chain->segments - 1;
     natural_order(request, natural);
-    const int *order = request->output_order ? request->output_order : natural;
-    if (boxes_match(&chain->segment[last].side[WEFT_FORWARD][WEFT_OUTPUT], request->output_boxes,
-                    request->ranks)) {
+    const int *order = request->order[WEFT_OUTPUT] ? request->order[WEFT_OUTPUT] : natural;
+    if (boxes_match(&chain->segment[last].side[WEFT_FORWARD][WEFT_OUTPUT],
+                    request->boxes[WEFT_OUTPUT], request->ranks)) {
         for (int direction = 0; direction < 2; direction++)
             set_order(&chain->segment[last], direction, WEFT_OUTPUT, order);
         return;
     }
-    chain->segment[last + 1] = brick_segment(request, true, request->output_boxes, order);
+    chain->segment[last + 1] = brick_segment(request, true, request->boxes[WEFT_OUTPUT], order);
     chain->group[last] = -1;
     chain->method[last] = request->grid_axes > 0 ? request->grid_axes - 1 : 0;
     chain->segments++;
@@ -340,8 +340,8 @@ weft_status weft_chain_build(const weft_chain_request *request, weft_chain *chai
     }
     build_inner(request, chain);
     join_lonely_groups(chain);
-    if (request->input_boxes) add_input_brick(request, chain);
-    if (request->output_boxes) add_output_brick(request, chain);
+    if (request->boxes[WEFT_INPUT]) add_input_brick(request, chain);
+    if (request->boxes[WEFT_OUTPUT]) add_output_brick(request, chain);
     return chain->halved >= 0 ? check_halved(chain) : WEFT_SUCCESS;
 }
 

@@ -65,8 +65,8 @@ typedef struct weft_chain_request {
     int grid_axes;
     const int *grid;
     int ranks;
-    const weft_region *input_boxes, *output_boxes; /* of extents n */
-    const int *input_order, *output_order; /* this rank's (WEFT_AXES entries), natural when NULL */
+    const weft_region *boxes[2]; /* [space]: of extents n, or NULL */
+    const int *order[2]; /* [space]: of this rank's box (WEFT_AXES entries), natural when NULL */
 } weft_chain_request;
 
 /* Whether data is real where segment s begins, in the forward direction. */

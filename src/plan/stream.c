@@ -121,8 +121,8 @@ static weft_status no_way(const weft_stream_state *s) {
 }
 
 static void set_target(weft_stream_state *s, bool first, bool last) {
-    s->target = weft_stream_target(s, first, last);
-    s->within = s->source == s->target;
+    s->array.target = weft_stream_target(s, first, last);
+    s->array.within = s->array.source == s->array.target;
 }
 
 /* The passes over the axes that are left, with operators at the places where they begin and end. */
@@ -130,12 +130,12 @@ static weft_status add_passes(weft_stream_state *s, int loads, int stores) {
     weft_streaming *stream = &s->schedule->stream;
     for (bool first = true; s->left.count > 0; first = false) {
         weft_streamed_pass *pass = &stream->pass[stream->passes];
-        s->loads = first ? loads : WEFT_NOWHERE;
-        s->stores = stores; /* of the pass that is the last one */
+        s->place.loads = first ? loads : WEFT_NOWHERE;
+        s->place.stores = stores; /* of the pass that is the last one */
         set_target(s, first, true);
         int count = axes_of_pass(s, pass);
         if (count < s->left.count) {
-            s->stores = WEFT_NOWHERE;
+            s->place.stores = WEFT_NOWHERE;
             set_target(s, first, false);
             count = axes_of_pass(s, pass);
             if (count == s->left.count) count = 0; /* it has no room for operators, or there */
@@ -179,7 +179,7 @@ static void enter_segment(weft_stream_state *s, int segment) {
 static weft_status add_segment(weft_stream_state *s, int segment, int next, int loads, int stores) {
     enter_segment(s, segment);
     WEFT_TRY(weft_stream_find_departure(s, next));
-    s->target = weft_stream_target(s, true, true); /* on ranks that have no passes, too */
+    s->array.target = weft_stream_target(s, true, true); /* on ranks that have no passes, too */
     WEFT_TRY(add_passes(s, loads, stores));
     return next == WEFT_NOWHERE ? WEFT_SUCCESS : weft_stream_add_redistribution(s, next);
 }
@@ -201,12 +201,12 @@ static weft_status add_pass_there(weft_stream_state *s, bool first, int loads, i
     weft_streaming *stream = &s->schedule->stream;
     weft_streamed_pass *pass = &stream->pass[stream->passes];
     int count = s->left.count;
-    s->loads = first ? loads : WEFT_NOWHERE;
-    s->turns = WEFT_PLACE_SPECTRAL; /* if all that is left can be done */
-    s->stores = first ? stores : WEFT_NOWHERE;
+    s->place.loads = first ? loads : WEFT_NOWHERE;
+    s->place.turns = WEFT_PLACE_SPECTRAL; /* if all that is left can be done */
+    s->place.stores = first ? stores : WEFT_NOWHERE;
     set_target(s, first, first);
     if (!weft_stream_find_tiles(s, count, pass)) {
-        s->turns = s->stores = WEFT_NOWHERE;
+        s->place.turns = s->place.stores = WEFT_NOWHERE;
         set_target(s, first, false);
         count--;
         while (count > 0 && !weft_stream_find_tiles(s, count, pass)) count--;
@@ -224,8 +224,8 @@ static weft_status add_pass_back(weft_stream_state *s, const weft_axis_list *the
     weft_streamed_pass *pass = &stream->pass[stream->passes];
     s->left.count = there->count;
     for (int i = 0; i < there->count; i++) s->left.axis[i] = there->axis[there->count - 1 - i];
-    s->loads = WEFT_NOWHERE;
-    s->stores = last ? stores : WEFT_NOWHERE;
+    s->place.loads = WEFT_NOWHERE;
+    s->place.stores = last ? stores : WEFT_NOWHERE;
     set_target(s, false, last);
     if (!weft_stream_find_tiles(s, there->count, pass)) return no_way(s);
     WEFT_TRY(weft_stream_add_pass(s, there->count, pass));
@@ -242,14 +242,14 @@ static weft_status add_turning_segment(weft_stream_state *s, const weft_schedule
     enter_segment(s, segment);
     s->end.order = weft_chain_departure(back->chain, segment, WEFT_INVERSE).order;
     WEFT_TRY(weft_stream_find_departure(s, segment > 0 ? segment - 1 : WEFT_NOWHERE));
-    s->target = weft_stream_target(s, true, true); /* on ranks that have no passes, too */
+    s->array.target = weft_stream_target(s, true, true); /* on ranks that have no passes, too */
     while (s->left.count > 0) {
         group[groups] = s->left;
         WEFT_TRY(add_pass_there(s, groups == 0, loads, stores));
         group[groups].count -= s->left.count;
         groups++;
     }
-    s->turns = WEFT_NOWHERE;
+    s->place.turns = WEFT_NOWHERE;
     s->request = back;
     s->end = weft_chain_departure(back->chain, segment, WEFT_INVERSE);
     s->last = local_part(back, s->end.distribution);
@@ -360,7 +360,7 @@ weft_status weft_schedule_stream(const weft_schedule_request *request, weft_sche
     stream->slots = stream->one_after_another ? 1 : weft_request_machine(request)->streaming.slots;
     weft_stream_state s = {.request = &first,
                            .schedule = schedule,
-                           .turns = WEFT_NOWHERE,
+                           .place = {.turns = WEFT_NOWHERE},
                            .loads_blocks = -1,
                            .budget = slot_budget(request, stream->slots)};
     enter_segment(&s, back ? request->chain->segments - 1 : 0);
@@ -370,8 +370,8 @@ weft_status weft_schedule_stream(const weft_schedule_request *request, weft_sche
             "boxes with another memory order are not streamed in place, nor convolved");
     stream->pass = calloc(2 * WEFT_MAX_RANK, sizeof *stream->pass);
     if (!stream->pass) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's steps");
-    s.source = schedule->in_place ? WEFT_BUFFER_OUT : WEFT_BUFFER_IN;
-    s.target = WEFT_BUFFER_OUT;
+    s.array.source = schedule->in_place ? WEFT_BUFFER_OUT : WEFT_BUFFER_IN;
+    s.array.target = WEFT_BUFFER_OUT;
     WEFT_TRY(convolves ? add_convolution(&s, &second)
              : back    ? add_segments(&s, request->chain->segments - 1, 0, WEFT_NOWHERE,
                                       WEFT_PLACE_SPECTRUM, WEFT_PLACE_STORE)

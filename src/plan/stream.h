@@ -14,14 +14,24 @@ typedef struct weft_axis_list {
 
 enum { WEFT_NOWHERE = -1 };
 
+/* The places whose operators a pass applies, or WEFT_NOWHERE. */
+typedef struct weft_pass_places {
+    int loads, turns, stores; /* as it loads, in the middle of one there and back, as it stores */
+} weft_pass_places;
+
+/* The arrays on the host that the pass at hand reads and writes. */
+typedef struct weft_pass_arrays {
+    int source, target; /* the buffers that it begins in and leaves data in */
+    bool within;        /* it reads the array that it writes */
+} weft_pass_arrays;
+
 /* The pass at hand, and what is left. */
 typedef struct weft_stream_state {
     const weft_schedule_request *request; /* with the direction of the pass */
     weft_schedule *schedule;
-    int loads, turns, stores; /* places of operators: as the pass loads, in the middle of one that
-                                 goes there and back, as it stores; or WEFT_NOWHERE */
-    int segment;              /* of the chain, whose passes are being made, */
-    int source, target;       /* the host arrays that they begin in and leave data in */
+    weft_pass_places place;
+    int segment; /* of the chain, whose passes are being made */
+    weft_pass_arrays array;
     const weft_exchange_ops *departs; /* how the array gets to the next segment; NULL: it stays */
     int loads_blocks;                 /* weft_streamed_pass.loads_blocks of the next pass */
     weft_axis_list left;              /* axes that are not transformed yet */
@@ -29,7 +39,6 @@ typedef struct weft_stream_state {
     weft_end at, end;                 /* how the array lies before that pass, and where it ends */
     bool real_after;             /* behind its transforms or, there and back, in their middle */
     weft_distribution now, last; /* what at.distribution and end.distribution are */
-    bool within;                 /* that pass reads the array that it writes */
     int64_t budget;              /* bytes of one slot of both workspaces */
 } weft_stream_state;
 
@@ -37,7 +46,7 @@ typedef struct weft_stream_state {
 weft_status weft_stream_refuse(const char *what);
 
 /* Adds the steps of a pass, with the tiles that were found for it, over the first `count` of the
- * axes that are left. The array is then what the pass makes of it, in s->target. */
+ * axes that are left. The array is then what the pass makes of it, in s->array.target. */
 weft_status weft_stream_add_pass(weft_stream_state *s, int count, weft_streamed_pass *pass);
 
 /* Whether `axis` is among the first `count` of the axes that are left. */
@@ -57,8 +66,8 @@ weft_status weft_stream_find_departure(weft_stream_state *s, int next);
 /* The buffer in which a pass leaves the array: the first or the last one of its segment, or both,
  * or neither. */
 int weft_stream_target(const weft_stream_state *s, bool first, bool last);
-/* Adds the redistribution from the segment at hand, which s->target holds, to segment `next`, which
- * is then to begin in s->source. */
+/* Adds the redistribution from the segment at hand, which s->array.target holds, to segment `next`,
+ * which is then to begin in s->array.source. */
 weft_status weft_stream_add_redistribution(weft_stream_state *s, int next);
 
 /* Keeps on the device, between passes, what there is room for beside the slots. */

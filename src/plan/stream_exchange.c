@@ -48,7 +48,7 @@ weft_status weft_stream_find_departure(weft_stream_state *s, int next) {
 int weft_stream_target(const weft_stream_state *s, bool first, bool last) {
     const bool blocks = s->departs && weft_exchange_packs(s->departs) && last;
     if (!s->departs) return WEFT_BUFFER_OUT;
-    return !first && !blocks ? s->source : next_stage(s, s->source);
+    return !first && !blocks ? s->array.source : next_stage(s, s->array.source);
 }
 
 /* Whether the array arrives at a segment in the memory order in which it leaves it. */
@@ -64,7 +64,7 @@ static bool keeps_order(const weft_stream_state *s, int segment) {
 static int arrival_buffer(const weft_stream_state *s, int next) {
     const bool same = weft_wire_precision(s->request) == s->request->precision;
     const bool arrives = same && keeps_order(s, next) && !s->schedule->exact;
-    return arrives ? WEFT_BUFFER_OUT : next_stage(s, s->target);
+    return arrives ? WEFT_BUFFER_OUT : next_stage(s, s->array.target);
 }
 
 /* Tiles along the slowest axis that the passes before the exchange leave alone and that it does not
@@ -107,9 +107,9 @@ weft_status weft_stream_add_redistribution(weft_stream_state *s, int next) {
                                         s->departs, &from, &to));
     weft_step *step = &s->schedule->step[number];
     weft_exchange_step *x = &step->as.exchange;
-    step->src = x->send = s->target;
+    step->src = x->send = s->array.target;
     step->dst = x->receive = read     ? -1
-                             : blocks ? next_stage(s, s->target)
+                             : blocks ? next_stage(s, s->array.target)
                                       : arrival_buffer(s, next);
     x->own = read || blocks ? WEFT_OWN_STAYS : WEFT_OWN_COPIED;
     x->loaded = read;
@@ -118,8 +118,8 @@ weft_status weft_stream_add_redistribution(weft_stream_state *s, int next) {
     weft_redistribution_lay_out(&x->geometry, x->packing);
     x->geometry.pack = x->geometry.unpack = false; /* passes do that as they copy their tiles */
     if (blocks) leave_in_blocks(s, number);
-    if (read) s->schedule->shared[s->target - WEFT_BUFFER_WORKSPACE] = true;
+    if (read) s->schedule->shared[s->array.target - WEFT_BUFFER_WORKSPACE] = true;
     s->loads_blocks = read || blocks ? number : -1;
-    s->source = read ? s->target : step->dst;
+    s->array.source = read ? s->array.target : step->dst;
     return WEFT_SUCCESS;
 }

@@ -18,9 +18,9 @@ static weft_distribution tile_of(const weft_distribution *all, const weft_stream
 
 /* What the caller's array holds where the pass loads it. */
 static weft_storage storage_of(const weft_stream_state *s) {
-    return s->loads == WEFT_NOWHERE
+    return s->place.loads == WEFT_NOWHERE
                ? WEFT_STORAGE_SAME
-               : weft_call_storage(s->request->call, (weft_operator_place)s->loads);
+               : weft_call_storage(s->request->call, (weft_operator_place)s->place.loads);
 }
 
 /* The precision of an array that a pass loads or stores through operators at `place`: what no
@@ -81,7 +81,7 @@ static weft_region box_of_rank(const weft_stream_state *s) {
  * conversion of what is loaded. What only scales need not know of the whole. */
 static void add_operators(weft_stream_state *s, int place, const weft_end *whole,
                           const weft_end *tile) {
-    const weft_storage storage = place == s->loads ? storage_of(s) : WEFT_STORAGE_SAME;
+    const weft_storage storage = place == s->place.loads ? storage_of(s) : WEFT_STORAGE_SAME;
     double factor;
     if (place == WEFT_NOWHERE) return;
     const weft_operator_list *list = &s->request->operators[place];
@@ -106,15 +106,15 @@ static void add_transforms(weft_stream_state *s, int count, const weft_end *next
     part.transforms = count;
     for (int i = 0; i < count; i++) /* a segment lists them as forward transforms do */
         part.axis[i] = s->left.axis[forward ? i : count - 1 - i];
-    add_operators(s, s->loads, &s->at, from);
+    add_operators(s, s->place.loads, &s->at, from);
     weft_schedule_add_transforms(s->request, s->schedule, &part, from, to);
-    add_operators(s, s->stores, next, to);
+    add_operators(s, s->place.stores, next, to);
 }
 
 /* From numbers that travelled, or to those that are to. */
 static void add_conversion(weft_stream_state *s, bool loads, const weft_end *tile) {
     const int number = 2 * s->schedule->stream.passes + !loads;
-    if (is_narrow(s, loads ? s->loads : s->stores))
+    if (is_narrow(s, loads ? s->place.loads : s->place.stores))
         weft_schedule_add_conversion(s->request, s->schedule, loads, number, tile);
 }
 
@@ -125,13 +125,13 @@ static bool add_round_trip(weft_stream_state *s, int count, const weft_end *spec
     weft_schedule *schedule = s->schedule;
     const int steps = schedule->steps;
     if (!s->request->computing.engine->takes_operators) return false;
-    add_operators(s, s->loads, &s->at, from);
+    add_operators(s, s->place.loads, &s->at, from);
     weft_schedule_add_transform(s->request, schedule, from, to, s->left.axis, count);
     const int number = schedule->steps - 1;
     weft_fft_step *fft = &schedule->step[number].as.fft;
     fft->transform.round_trip = true;
     schedule->step[number].flops *= 2;
-    add_operators(s, s->turns, spectrum, spectrum);
+    add_operators(s, s->place.turns, spectrum, spectrum);
     if (schedule->steps > number + 1)
         fft->transform.spectral =
             weft_schedule_fused(&schedule->step[--schedule->steps].as.pointwise, fft);
@@ -139,7 +139,7 @@ static bool add_round_trip(weft_stream_state *s, int count, const weft_end *spec
         schedule->steps = steps;
         return false;
     }
-    add_operators(s, s->stores, &s->at, to);
+    add_operators(s, s->place.stores, &s->at, to);
     return true;
 }
 
@@ -149,18 +149,18 @@ static void add_there_and_back(weft_stream_state *s, int count, const weft_end *
                                const weft_end *to) {
     const weft_schedule_request *there = s->request;
     weft_schedule_request back = *there;
-    const int loads = s->loads, stores = s->stores;
+    const int loads = s->place.loads, stores = s->place.stores;
     const weft_axis_list forward = s->left;
     back.direction = WEFT_INVERSE;
-    s->stores = s->turns;
+    s->place.stores = s->place.turns;
     add_transforms(s, count, spectrum, from, tile_of_spectrum);
     s->request = &back;
-    s->loads = WEFT_NOWHERE;
-    s->stores = stores;
+    s->place.loads = WEFT_NOWHERE;
+    s->place.stores = stores;
     for (int i = 0; i < count; i++) s->left.axis[i] = forward.axis[count - 1 - i];
     add_transforms(s, count, &s->at, tile_of_spectrum, to);
     s->request = there;
-    s->loads = loads;
+    s->place.loads = loads;
     s->left = forward;
 }
 
@@ -202,13 +202,13 @@ static weft_view whole_view(const weft_stream_state *s, const weft_end *whole, i
  * rows of narrow numbers that tiles share out, parts of one row do. */
 static bool goes_backwards(const weft_stream_state *s, const weft_end *before,
                            const weft_end *after) {
-    const bool widens = is_narrow(s, s->loads) && !is_narrow(s, s->stores);
-    return s->within && (before->real == after->real ? widens : before->real);
+    const bool widens = is_narrow(s, s->place.loads) && !is_narrow(s, s->place.stores);
+    return s->array.within && (before->real == after->real ? widens : before->real);
 }
 
 weft_status weft_stream_add_pass(weft_stream_state *s, int count, weft_streamed_pass *pass) {
     const weft_schedule_request *request = s->request;
-    const bool turns = s->turns != WEFT_NOWHERE;
+    const bool turns = s->place.turns != WEFT_NOWHERE;
     const weft_distribution tile_before = tile_of(&s->now, pass),
                             tile_after = tile_of(&s->after, pass);
     const weft_end next = {&s->after, s->end.order, s->real_after, NULL};
@@ -222,7 +222,7 @@ weft_status weft_stream_add_pass(weft_stream_state *s, int count, weft_streamed_
     pass->loads_blocks = s->loads_blocks;
     s->loads_blocks = -1;
     const weft_pointwise_layout stored = {.real = s->at.real,
-                                          .precision = precision_at(s, s->loads),
+                                          .precision = precision_at(s, s->place.loads),
                                           .stored.storage = storage_of(s)};
     add_copy(s, WEFT_HOST_TO_DEVICE, &s->at, &from, (int64_t)weft_stored_element_bytes(&stored));
     add_conversion(s, true, &from);
@@ -235,15 +235,15 @@ weft_status weft_stream_add_pass(weft_stream_state *s, int count, weft_streamed_
     complete_transforms(s, pass, &tile_before, has_others(s, count), weft_schedule_whole(request));
     pass->last = s->schedule->steps;
     add_copy(s, WEFT_DEVICE_TO_HOST, whole_after, after,
-             weft_end_element_bytes(precision_at(s, s->stores), after->real));
-    pass->before = whole_view(s, &s->at, s->loads, s->source);
-    pass->after = whole_view(s, whole_after, s->stores, s->target);
+             weft_end_element_bytes(precision_at(s, s->place.stores), after->real));
+    pass->before = whole_view(s, &s->at, s->place.loads, s->array.source);
+    pass->after = whole_view(s, whole_after, s->place.stores, s->array.target);
     pass->tile_before = weft_end_view(request, &from);
     pass->tile_after = weft_end_view(request, after);
     pass->backwards = goes_backwards(s, &s->at, whole_after);
-    s->schedule->step[pass->first].src = s->source;
-    s->schedule->step[pass->last].dst = s->target;
-    s->source = s->target;
+    s->schedule->step[pass->first].src = s->array.source;
+    s->schedule->step[pass->last].dst = s->array.target;
+    s->array.source = s->array.target;
     s->left.count -= count;
     memmove(s->left.axis, s->left.axis + count, (size_t)s->left.count * sizeof *s->left.axis);
     pass->stores_blocks = -1; /* if it is not the last one before an exchange */

@@ -5,7 +5,7 @@
 
 /* Whether operators of the pass must know which elements a tile has. */
 static bool sees_places(const weft_stream_state *s) {
-    const int place[] = {s->loads, s->turns, s->stores};
+    const int place[] = {s->place.loads, s->place.turns, s->place.stores};
     double factor;
     for (int i = 0; i < 3; i++)
         if (place[i] != WEFT_NOWHERE && s->request->operators[place[i]].count > 0 &&
@@ -84,7 +84,8 @@ static bool fits(const weft_stream_state *s, weft_streamed_pass *pass) {
  * same array: where they lie one behind the other, none is written over that is still to be read.
  */
 static bool may_change_size(const weft_stream_state *s, const weft_streamed_pass *pass) {
-    if (!s->within || s->at.real == s->real_after || s->turns != WEFT_NOWHERE || pass->axis < 0)
+    if (!s->array.within || s->at.real == s->real_after || s->place.turns != WEFT_NOWHERE ||
+        pass->axis < 0)
         return true;
     for (int i = 0; s->at.order[i] != pass->axis; i++)
         if (s->now.n[s->at.order[i]] > 1 && !(pass->single >> s->at.order[i] & 1)) return false;
@@ -108,12 +109,12 @@ bool weft_stream_find_tiles(weft_stream_state *s, int count, weft_streamed_pass 
 
 bool weft_stream_fits_apart(weft_stream_state *s, int before, weft_streamed_pass *pass) {
     const weft_axis_list left = s->left;
-    const bool within = s->within;
+    const bool within = s->array.within;
     for (int i = 0; i < left.count - before; i++) s->left.axis[i] = left.axis[before + i];
-    s->within = within || before > 0;
+    s->array.within = within || before > 0;
     const bool fit = weft_stream_find_tiles(s, left.count - before, pass);
     s->left = left;
-    s->within = within;
+    s->array.within = within;
     return fit;
 }
 
