@@ -131,9 +131,9 @@ static void parts_give_the_transform(void **state) {
  * two. */
 static void whole_lines_beyond_4096_give_the_transform(void **state) {
     const weft_engine_ops *engine = engine_of(state);
-    static const int64_t lengths[] = {8192, 16384, 6000, 15625, 10000};
+    static const int64_t lengths[] = {8192, 16384, 6000, 15625, 10000, 20000, 12000};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
-        const ways w = {.longest = 16384, .folds = 1, .work = 1 << 20};
+        const ways w = {.longest = 23040, .folds = 1, .work = 1 << 20};
         for (int kind = WEFT_TRANSFORM_C2C; kind <= WEFT_TRANSFORM_C2R; kind++) {
             if (kind != WEFT_TRANSFORM_C2C && is_left_out(engine, 3)) continue;
             weft_transform t =

@@ -15,6 +15,7 @@
 
 #include "engine/engine.h"
 #include "engine/generator.h"
+#include "engine/jit/long_line.h"
 #include "engine/jit/shape.h"
 #include "operator/operator.h"
 #include "support/error.h"
@@ -105,6 +106,42 @@ static void groups_share_lines_that_leave_no_thread_idle(void **state) {
     }
 }
 
+/* Of all lines beyond 4096 that one group may transform: what the model chooses can run. */
+static void long_lines_get_radices_and_threads_that_have_room(void **state) {
+    (void)state;
+    weft_kernel_limits limits = {.threads = 1024, .local_bytes = 227 << 10};
+    int fit[2] = {0, 0}, split = 0;
+    for (int single = 0; single < 2; single++) {
+        const weft_precision precision = single ? WEFT_SINGLE : WEFT_DOUBLE;
+        const weft_jit_tuning tuning = weft_jit_tuning_of(precision, &limits);
+        for (int n = WEFT_JIT_LONGEST + 1; n <= tuning.longest; n++) {
+            if (!weft_jit_is_smooth(n)) continue;
+            int groups = 0, product = 1, local = 64 << 10;
+            const weft_jit_radices r = weft_jit_choose_long_radices(n, precision, &groups);
+            for (int s = 0; s < r.stages; s++) product *= r.radix[s];
+            const weft_jit_task task = {
+                .precision = precision, .length = n, .points = n, .rows = 1, .lines = 100};
+            const weft_jit_shape shape = weft_jit_choose_shape(&task, &tuning, &limits);
+            assert_int_equal(weft_jit_shape_fits(&shape, &task, &tuning, &limits), r.stages > 0);
+            if (r.stages == 0) continue;
+            fit[single]++;
+            assert_int_equal(product, n);
+            assert_true(r.threads >= 128 && r.threads <= 1024 && groups >= 1);
+            assert_true(r.values * r.threads >= n && r.values <= 50);
+            assert_true(weft_jit_registers_with(groups, r.threads) >=
+                        weft_jit_points_of_thread(&r) * (single ? 2 : 4) + 16);
+            assert_true(shape.resident >= 1 && shape.resident <= groups && shape.parts == 1);
+            assert_true(shape.resident * (int)shape.local_bytes <= 227 << 10);
+            /* A device with less local memory: the same radices, in other shapes or none. */
+            const weft_kernel_limits less = {.threads = 1024, .local_bytes = (size_t)local};
+            const weft_jit_shape small = weft_jit_choose_shape(&task, &tuning, &less);
+            assert_memory_equal(&small.radices, &shape.radices, sizeof small.radices);
+            split += small.parts == 2 && weft_jit_shape_fits(&small, &task, &tuning, &less);
+        }
+    }
+    assert_true(fit[0] > 200 && fit[1] > 300 && split > 100);
+}
+
 static void rader_is_chosen_where_it_is_possible_and_cheaper(void **state) {
     (void)state;
     static const struct {
@@ -146,6 +183,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_kernels_cannot_count_is_refused_at_once),
         cmocka_unit_test(groups_share_lines_that_leave_no_thread_idle),
+        cmocka_unit_test(long_lines_get_radices_and_threads_that_have_room),
         cmocka_unit_test(rader_is_chosen_where_it_is_possible_and_cheaper),
         cmocka_unit_test(powers_of_a_generator_are_all_units),
     };

@@ -7,7 +7,7 @@
  *                 [--lengths N,... [--kind c2c]]   lines of these lengths instead of the list
  *                 [--milliseconds N]   of a series of runs, by default 50
  *                 [--FIELD N,...]      of the jit engine's tuning (src/engine/jit/tuning.h):
- *     values, long-values, threads, least-threads, across-bytes, least-across-bytes,
+ *     values, cluster-values, threads, least-threads, across-bytes, least-across-bytes,
  *     run-bytes, large-stride-threads, registers, across-registers, alternates, whole-bytes,
  * local-bytes, longest, work-bytes (-1: no limit), folds, rader; of several numbers all
  * combinations are tried N bytes are the most of each of two arrays, by default 1 GiB. Engines that
@@ -37,7 +37,7 @@ typedef struct numbers {
 /* The tuning, as options name them. */
 #define TUNING(FIELD)                                                                              \
     FIELD("values", values, int)                                                                   \
-    FIELD("long-values", long_values, int)                                                         \
+    FIELD("cluster-values", cluster_values, int)                                                   \
     FIELD("threads", threads, int)                                                                 \
     FIELD("least-threads", least_threads, int)                                                     \
     FIELD("across-bytes", across_bytes, int)                                                       \

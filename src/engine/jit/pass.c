@@ -167,6 +167,17 @@ static bool has_large_stride(const weft_jit_request *r) {
     return distance(r->in.point) >= page || distance(r->out.point) >= page;
 }
 
+/* Whether points are loaded and stored as the transform takes and gives them, from and to one place
+ * each. */
+static bool is_plain(const weft_jit_request *r) {
+    const weft_jit_side *sides[] = {&r->in, &r->out};
+    bool plain = r->twiddle_loop < 0;
+    for (int i = 0; i < 2; i++)
+        plain = plain && sides[i]->points == WEFT_JIT_COMPLEX && sides[i]->pieces == 0 &&
+                !sides[i]->operators.kernel;
+    return plain;
+}
+
 static weft_jit_shape choose_shape(const weft_jit_request *r, const weft_jit_tuning *tuning,
                                    const weft_kernel_limits *limits, int64_t lines) {
     const weft_jit_task task = {.precision = r->precision,
@@ -176,6 +187,7 @@ static weft_jit_shape choose_shape(const weft_jit_request *r, const weft_jit_tun
                                 .round_trip = r->round_trip || r->core > 0,
                                 .half_in = weft_jit_is_half_pairs(r->in.points),
                                 .half_out = weft_jit_is_half_pairs(r->out.points),
+                                .plain = is_plain(r),
                                 .waves_out = r->out.points == WEFT_JIT_WAVE_PAIRS,
                                 .across_in = lines_are_closer(r, 0, false),
                                 .across_out = lines_are_closer(r, 0, true),

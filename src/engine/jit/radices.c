@@ -56,13 +56,26 @@ static double cost_with(const weft_jit_radices *r, int n, int threads) {
     return cost / n;
 }
 
-static int values_with(const weft_jit_radices *r, int n, int threads) {
+int weft_jit_operations(int radix) {
+    return operations[radix];
+}
+
+int weft_jit_values_with(const weft_jit_radices *r, int n, int threads) {
     int most = 1;
     for (int s = 0; s < r->stages; s++) {
         int values = (n / r->radix[s] + threads - 1) / threads * r->radix[s];
         if (values > most) most = values;
     }
     return most;
+}
+
+int weft_jit_points_of_thread(const weft_jit_radices *radices) {
+    int points = radices->values;
+    for (int s = 0; s < radices->stages; s++) {
+        const int radix = radices->radix[s];
+        if (radix > 13 && weft_is_prime(radix) && points < 2 * radix) points = 2 * radix;
+    }
+    return points;
 }
 
 typedef struct search {
@@ -76,7 +89,7 @@ static void try_threads(search *s, weft_jit_radices *r) {
     for (int i = 0; i < r->stages; i++)
         for (int count = 1; count <= s->most_values; count++) {
             int threads = (s->n / r->radix[i] + count - 1) / count;
-            r->values = values_with(r, s->n, threads);
+            r->values = weft_jit_values_with(r, s->n, threads);
             if (r->values > s->most_values) break;
             double cost = cost_with(r, s->n, threads);
             if (r->values < FEW_VALUES) cost *= 1.1; /* fewer loads in flight */
@@ -150,7 +163,7 @@ static double convolution_cost(const weft_jit_radices *r, int64_t n) {
  * s->n points and r->threads threads in all. */
 static void try_after_rows(search *s, weft_jit_radices *r, int rest, int largest) {
     if (rest == 1) {
-        r->values = values_with(r, s->n, r->threads);
+        r->values = weft_jit_values_with(r, s->n, r->threads);
         const double cost = cost_with(r, s->n, r->threads);
         if (r->values > s->most_values || (s->cost > 0 && cost >= s->cost)) return;
         s->best = *r;

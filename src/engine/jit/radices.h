@@ -25,7 +25,17 @@ typedef struct weft_jit_radices {
  * files of this engine that is what smooth means. */
 bool weft_jit_is_smooth(int64_t n);
 
-/* The fastest factorization of n points; n is smooth and at most 2^14. A thread holds more points
+/* Operations of a butterfly of so many points; 0: there is no codelet of that radix. */
+int weft_jit_operations(int radix);
+
+/* Points that a thread has in the stage where it has most, if so many threads do a line of n. */
+int weft_jit_values_with(const weft_jit_radices *radices, int n, int threads);
+
+/* Points that a thread holds at once: the results of a codelet of a large prime are sums of all its
+ * points, so that these stay beside them. */
+int weft_jit_points_of_thread(const weft_jit_radices *radices);
+
+/* The fastest factorization of n points; n is smooth and at most 2^15. A thread holds more points
  * than most_values only where a prime factor is larger. */
 weft_jit_radices weft_jit_choose_radices(int n, int most_values);
 

@@ -3,13 +3,14 @@
 #include "engine/jit/shape.h"
 
 #include "engine/generator.h"
+#include "engine/jit/long_line.h"
 
 #include <limits.h>
 
 weft_jit_tuning weft_jit_tuning_of(weft_precision precision, const weft_kernel_limits *limits) {
     const bool single = precision == WEFT_SINGLE;
     weft_jit_tuning tuning = {.values = 16,
-                              .long_values = 32,
+                              .cluster_values = 32,
                               .threads = 512,
                               .least_threads = single ? 64 : 128,
                               .across_bytes = 256,
@@ -22,7 +23,7 @@ weft_jit_tuning weft_jit_tuning_of(weft_precision precision, const weft_kernel_l
                               .whole_bytes = 72 << 10,
                               .local_bytes = 100 << 10,
                               .rader = 100,
-                              .longest = single ? 16384 : 8192,
+                              .longest = single ? 23040 : 12288,
                               .clustered = single ? 32768 : 16384,
                               .cluster_bytes = (size_t)(single ? 72 : 136) << 10,
                               .longest_work = (size_t)1 << 30,
@@ -241,15 +242,8 @@ enum {
     RUN_VALUES = 14
 };
 
-/* Points that a thread holds at once. The results of a codelet of a large prime are sums of all its
- * points, so that these stay beside them. */
-static int points_of_thread(const weft_jit_radices *radices) {
-    int points = radices->values;
-    for (int s = 0; s < radices->stages; s++) {
-        const int radix = radices->radix[s];
-        if (radix > 13 && weft_is_prime(radix) && points < 2 * radix) points = 2 * radix;
-    }
-    return points;
+static int registers_of_points(const weft_jit_task *task, const weft_jit_shape *shape) {
+    return weft_jit_points_of_thread(&shape->radices) * (task->precision == WEFT_SINGLE ? 2 : 4);
 }
 
 /* Runs that are loaded or stored take registers for their places, of which threads of single
@@ -259,7 +253,7 @@ static int registers_of(const weft_jit_task *task, const weft_jit_shape *shape,
     const bool single = task->precision == WEFT_SINGLE;
     const bool across = (task->across_in || task->across_out) && !is_rader(task);
     const bool more = single && has_run(shape) && shape->radices.values >= RUN_VALUES;
-    return points_of_thread(&shape->radices) * (single ? 2 : 4) +
+    return registers_of_points(task, shape) +
            (across ? tuning->across_registers : tuning->registers) + (more ? RUN_REGISTERS : 0);
 }
 
@@ -330,13 +324,27 @@ static int most_lines(const weft_jit_task *task, const weft_jit_tuning *tuning,
     return lines < task->lines ? lines : (int)task->lines;
 }
 
-/* The registers that a thread can have where so many groups of so many threads are resident: the
- * warps share out the four parts of a multiprocessor. */
-static int registers_with(int groups, int threads) {
-    enum { PARTS_OF_MULTIPROCESSOR = 4, GRANULE = 8 };
-    const int warps = groups * ((threads + WARP - 1) / WARP);
-    const int of_part = (warps + PARTS_OF_MULTIPROCESSOR - 1) / PARTS_OF_MULTIPROCESSOR;
-    return REGISTERS / PARTS_OF_MULTIPROCESSOR / (of_part * WARP) / GRANULE * GRANULE;
+/* Whether plain points lie along their lines, which are transformed once. */
+static bool is_plain(const weft_jit_task *task) {
+    return task->plain && !task->across_in && !task->across_out && !task->round_trip &&
+           !is_rader(task);
+}
+
+/* So many groups as leave threads the registers that such transforms take beside those of their
+ * points, if about `groups` have room. Groups of few threads with double precision do not become
+ * faster by being more. */
+static int resident_plain_groups(const weft_jit_task *task, const weft_jit_shape *shape,
+                                 int groups) {
+    enum { MOST_RESIDENT = 2048, MANY = 320, OTHERS_OF_MANY = 20, OTHERS_OF_FEW = 28 };
+    const int threads = (int)weft_jit_group_threads(shape);
+    const bool many = threads > MANY, more = many || task->precision == WEFT_SINGLE;
+    const int least = registers_of_points(task, shape) + (many ? OTHERS_OF_MANY : OTHERS_OF_FEW) +
+                      (has_run(shape) ? RUN_REGISTERS : 0);
+    while (groups > 1 && weft_jit_registers_with(groups, threads) < least) groups--;
+    while (more && (groups + 1) * threads <= MOST_RESIDENT &&
+           weft_jit_registers_with(groups + 1, threads) >= least)
+        groups++;
+    return groups;
 }
 
 /* The number of groups that a multiprocessor has registers for at the same time. The threads of
@@ -349,15 +357,23 @@ static int resident_groups(const weft_jit_task *task, const weft_jit_tuning *tun
     const int room = REGISTERS / thread, resident = room < ENOUGH_THREADS ? room : ENOUGH_THREADS;
     int groups = threads < resident ? resident / threads : 1;
     const bool exact = is_rader(task) || has_run(shape);
-    while (exact && groups > 1 && registers_with(groups, threads) < thread) groups--;
-    return groups;
+    while (exact && groups > 1 && weft_jit_registers_with(groups, threads) < thread) groups--;
+    return is_plain(task) ? resident_plain_groups(task, shape, groups) : groups;
+}
+
+/* Whether one group does a line that not every device's groups have room for. */
+static bool is_long(const weft_jit_task *task, const weft_jit_tuning *tuning) {
+    return task->length > WEFT_JIT_LONGEST && task->length <= tuning->longest;
 }
 
 bool weft_jit_shape_fits(const weft_jit_shape *shape, const weft_jit_task *task,
                          const weft_jit_tuning *tuning, const weft_kernel_limits *limits) {
     const int threads = (int)weft_jit_group_threads(shape);
-    return threads * registers_of(task, shape, tuning) <= REGISTERS &&
-           (unsigned)threads <= limits->threads && shape->local_bytes <= limits->local_bytes;
+    const bool registers = is_long(task, tuning)
+                               ? shape->resident > 0
+                               : threads * registers_of(task, shape, tuning) <= REGISTERS;
+    return registers && (unsigned)threads <= limits->threads &&
+           shape->local_bytes <= limits->local_bytes;
 }
 
 /* Whether a cluster of so many groups can share the threads, none of which is idle in any stage,
@@ -387,20 +403,40 @@ static weft_jit_shape choose_cluster(weft_jit_shape shape, const weft_jit_task *
     return shape;
 }
 
+/* With less local memory than a group of an H200 has, fewer groups are there at once, or real and
+ * imaginary parts are exchanged one after the other. */
+static weft_jit_shape choose_long(weft_jit_shape shape, const weft_jit_task *task,
+                                  const weft_kernel_limits *limits) {
+    const int number = (int)weft_number_bytes(task->precision);
+    shape.lines = shape.parts = 1;
+    lay_out_local(&shape, task, 2 * number);
+    while (shape.resident > 1 && (size_t)shape.resident * shape.local_bytes > limits->local_bytes)
+        shape.resident--;
+    if (shape.local_bytes <= limits->local_bytes) return shape;
+    shape.parts = 2;
+    lay_out_local(&shape, task, number);
+    return shape;
+}
+
+static weft_jit_radices choose_radices(const weft_jit_task *task, const weft_jit_tuning *tuning,
+                                       int *resident) {
+    weft_jit_radices radices = {.stages = 0};
+    *resident = 0;
+    if (is_rader(task)) return weft_jit_choose_row_radices(task->points, tuning->values);
+    if (is_long(task, tuning))
+        radices = weft_jit_choose_long_radices(task->points, task->precision, resident);
+    if (radices.stages > 0) return radices;
+    return weft_jit_choose_radices(
+        task->points, task->length > WEFT_JIT_LONGEST ? tuning->cluster_values : tuning->values);
+}
+
 weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_tuning *tuning,
                                      const weft_kernel_limits *limits) {
     const int number = (int)weft_number_bytes(task->precision);
-    const bool is_long = task->length > WEFT_JIT_LONGEST;
-    const size_t most_local = is_long ? limits->local_bytes : tuning->local_bytes;
-    const int most_values = is_long ? tuning->long_values : tuning->values;
-    weft_jit_shape shape = {.radices = is_rader(task)
-                                           ? weft_jit_choose_row_radices(task->points, most_values)
-                                           : weft_jit_choose_radices(task->points, most_values),
-                            .points = task->points,
-                            .rows = task->rows,
-                            .cluster = 1};
+    weft_jit_shape shape = {.points = task->points, .rows = task->rows, .cluster = 1};
+    shape.radices = choose_radices(task, tuning, &shape.resident);
     shape.after = weft_jit_choose_after_rows(task->rows, task->points + 1, shape.radices.threads,
-                                             most_values);
+                                             tuning->values);
     if (shape.after.values > shape.radices.values) shape.radices.values = shape.after.values;
     shape.stages = shape.radices.stages * (task->round_trip ? 2 : 1) + shape.after.stages;
     if (is_rader(task)) shape.generator = choose_generator(&shape, 2 * number);
@@ -412,17 +448,18 @@ weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_t
     const bool few = weft_jit_line_threads(&shape) * 2 * number < tuning->run_bytes;
     shape.loads_run = few && !is_rader(task) && !task->across_in && !task->half_in;
     shape.stores_run = few && !is_rader(task) && !task->across_out && !task->waves_out;
+    if (is_long(task, tuning)) return choose_long(shape, task, limits);
     if (task->length > tuning->longest) return choose_cluster(shape, task, tuning, limits);
     shape.lines = most_lines(task, tuning, &shape);
     for (;; shape.lines = (shape.lines + 1) / 2) {
         shape.parts = 1;
         lay_out_local(&shape, task, 2 * number);
-        if (shape.local_bytes > tuning->whole_bytes || shape.local_bytes > most_local) {
+        if (shape.local_bytes > tuning->whole_bytes || shape.local_bytes > tuning->local_bytes) {
             shape.parts = 2;
             lay_out_local(&shape, task, number);
         }
-        bool fits =
-            shape.local_bytes <= most_local && weft_jit_group_threads(&shape) <= limits->threads;
+        bool fits = shape.local_bytes <= tuning->local_bytes &&
+                    weft_jit_group_threads(&shape) <= limits->threads;
         shape.resident = resident_groups(task, tuning, &shape);
         if (fits || shape.lines == 1) return shape;
     }

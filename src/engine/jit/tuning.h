@@ -2,8 +2,8 @@
  * Tuning parameters of the jit engine: sizes that trade registers, local memory and the width of
  * memory accesses against each other. `weft_jit_tuning_of` returns those that were fastest;
  * bench/kernels tries others. Radices, and so the bits of a result, depend on `values` and, for
- * long lines, `long_values`, `longest` and `folds` alone; of lengths with a large prime factor also
- * on `rader`.
+ * long lines, `cluster_values`, `longest` and `folds` alone; of lengths with a large prime factor
+ * also on `rader`.
  */
 #ifndef WEFT_ENGINE_JIT_TUNING_H
 #define WEFT_ENGINE_JIT_TUNING_H
@@ -14,7 +14,7 @@
 
 typedef struct weft_jit_tuning {
     int values;             /* most points that a thread holds in registers; at least 16 */
-    int long_values;        /* `values` for lines beyond WEFT_JIT_LONGEST; at most 32 */
+    int cluster_values;     /* `values` for lines that groups of a cluster share; at most 32 */
     int threads;            /* most threads of a group, unless one line needs more */
     int least_threads;      /* least threads of a group that does several contiguous lines */
     int across_bytes;       /* contiguous bytes that a group loads of strided lines; more than
@@ -30,8 +30,7 @@ typedef struct weft_jit_tuning {
                            alternates between two arrays, if there is memory, and not in place */
     size_t whole_bytes; /* local memory of a group above which real and imaginary parts are
                            exchanged one after the other */
-    size_t local_bytes; /* most local memory of a group, unless a line beyond WEFT_JIT_LONGEST
-                           needs all */
+    size_t local_bytes; /* most local memory of a group; of lines beyond WEFT_JIT_LONGEST all */
     int rader; /* most cost of Rader's convolution, in percent of Bluestein's, for which it is
                   chosen; 0: never; INT_MAX: where it is possible (see radices.h) */
 
