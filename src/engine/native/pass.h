@@ -119,6 +119,7 @@ struct weft_native_pass {
     weft_native_side in, out;
     int64_t adjoining; /* bytes of a short line as it is stored, if the next one begins at its
                           end; else 0 */
+    bool fetches;      /* lines one by one come from memory, and are prefetched */
     bool ahead;        /* the rows of the next tile are fetched while one is computed */
     bool stream;       /* store past the caches where alignment allows */
     double scale;      /* of the results as they are stored; 1 when created */
