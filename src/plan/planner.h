@@ -16,7 +16,7 @@ typedef struct weft_candidate_stream {
     int room_parts; /* its schedules count on one of so many parts of the room; 0: on all of it */
 } weft_candidate_stream;
 
-/* Seconds that the first direction takes that is planned. */
+/* Seconds that the first of the directions takes that are planned. */
 typedef struct weft_candidate_seconds {
     double chain;     /* by the model, with the usual exchange method; 0: there is no other chain */
     double predicted; /* by the model, with the candidate's own methods */

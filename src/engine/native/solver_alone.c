@@ -139,7 +139,7 @@ static bool plan(weft_native_pass *pass, const weft_pass_request *request, weft_
         weft_lone_create_line(pass->kernels, line, direction, &pass->lone);
     else if (!weft_lone_create(pass->kernels, pass->line.n, direction, &pass->lone, bytes))
         return false;
-    pass->fetches = batch && gains_from_fetching(request, &pass->lone);
+    pass->fetches = request->loops > 0 && gains_from_fetching(request, &pass->lone);
     pass->line_room = weft_lone_room(&pass->lone);
     return weft_native_pass_make_roots(pass, bytes);
 }
@@ -228,8 +228,8 @@ static void run_in_rows(const weft_native_pass *pass, const void *in, void *out,
         const int64_t most = in_block > 0 ? in_block : count;
         for (int64_t i = 0; i < count; i += most, x += most * in_stride, y += most * out_stride) {
             const int64_t few = count - i < most ? count - i : most;
-            (pass->fetches && pass->loops > 0 ? run_row_ahead : run_row)(
-                pass, x, in_block > 0 ? block : y, out_stride, memory, line, few);
+            (pass->fetches ? run_row_ahead : run_row)(pass, x, in_block > 0 ? block : y, out_stride,
+                                                      memory, line, few);
             if (in_block > 0) pass->kernels->copy(block, y, few * out_stride, true);
         }
         first += count;
