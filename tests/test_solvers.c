@@ -76,8 +76,8 @@ static void each_kind_of_pass_has_its_words(void **state) {
                 "\n      1 line of 100 real points as 50 complex ones one by one, ");
     assert_says(&(weft_problem){.rank = 1, .n = {101}, .kind = WEFT_R2C},
                 "\n      1 line of 101 real points one by one, Bluestein's convolution of ");
-    assert_says(&(weft_problem){.rank = 1, .n = {100}, .batch = 100000},
-                "\n      100000 lines of 100 points in tiles, radices 10 x 10\n");
+    assert_says(&(weft_problem){.rank = 1, .n = {1000}, .batch = 10000},
+                "\n      10000 lines of 1000 points in tiles, radices 10 x 10 x 10\n");
     assert_says(&(weft_problem){.rank = 2, .n = {30, 1009}},
                 " lines of 1009 points in tiles, Rader's convolution of 1008 points, radices ");
     assert_says(&(weft_problem){.rank = 2, .n = {30, 107}},

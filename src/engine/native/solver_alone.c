@@ -11,11 +11,13 @@
 #include "support/topology.h"
 
 enum {
-    SHORT = 1024,         /* bytes of a line of a batch that may always be transformed alone ... */
-    MOST_SHORT = 1 << 15, /* ... and of so many as vectors have lanes, where no matrix is faster */
-    FETCHED = 1024,       /* bytes that are prefetched at a time ... */
+    SHORT = 1024,      /* bytes of a line of a batch that may always be transformed alone */
+    LONGER = 4096,     /* the same where no matrix is faster, ... */
+    BLOCKED = 1 << 15, /* ... and of so many lines as vectors have lanes, which are stored as one
+                          block (adjoining_bytes in pass.c) */
     CACHE_LINE = 64,
-    AHEAD = 8192 /* ... so many bytes behind those that are transformed */
+    FETCHED = 1024, /* bytes that are prefetched at a time ... */
+    AHEAD = 8192    /* ... so many bytes behind those that are transformed */
 };
 
 /* ---- choice ---- */
@@ -52,10 +54,11 @@ static bool is_beyond_caches(const weft_pass_request *r) {
  * a few bytes at a time. As measured on a Xeon, with AVX-512 and with AVX2; complex planes and
  * cubes, with AVX-512. */
 static bool may_be_alone(const weft_pass_request *r) {
-    const int64_t bytes = r->dim.n * element_of(r), most = MOST_SHORT / r->kernels->lanes;
+    const int64_t bytes = r->dim.n * element_of(r);
+    const bool longer = bytes <= LONGER && bytes * r->kernels->lanes <= BLOCKED;
     const bool matrix = weft_native_takes_matrices(r->kernels, r->kind, &r->dim);
     return r->whole > 0 && (!is_beyond_caches(r) || !weft_is_smooth(r->dim.n) || bytes <= SHORT ||
-                            (bytes <= most && !matrix));
+                            (longer && !matrix));
 }
 
 /* Whether contiguous complex lines of a batch, or real ones of `pairs` of points, are faster one by
