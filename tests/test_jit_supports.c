@@ -16,6 +16,7 @@
 #include "engine/engine.h"
 #include "engine/generator.h"
 #include "engine/jit/long_line.h"
+#include "engine/jit/multiprocessor.h"
 #include "engine/jit/shape.h"
 #include "operator/operator.h"
 #include "support/error.h"
@@ -129,7 +130,7 @@ static void long_lines_get_radices_and_threads_that_have_room(void **state) {
             assert_true(r.threads >= 128 && r.threads <= 1024 && groups >= 1);
             assert_true(r.values * r.threads >= n && r.values <= 50);
             assert_true(weft_jit_registers_with(groups, r.threads) >=
-                        weft_jit_points_of_thread(&r) * (single ? 2 : 4) + 16);
+                        weft_jit_registers_of_points(&r, precision) + 16);
             assert_true(shape.resident >= 1 && shape.resident <= groups && shape.parts == 1);
             assert_true(shape.resident * (int)shape.local_bytes <= 227 << 10);
             /* A device with less local memory: the same radices, in other shapes or none. */

@@ -6,7 +6,7 @@
  *
  *   mpiexec -n 2 bench_lines_on_devices [--device cuda] [--rounds R] [--most LOG2]
  */
-#include "measuring.h"
+#include "gaussian_line.h"
 #include "ranks.h"
 
 #include <math.h>
@@ -15,7 +15,6 @@
 enum { ONE_PLAN, SEPARATE, WAYS };
 
 static weft_device device = WEFT_CUDA;
-static const double deviation = 2; /* of the Gaussian, in spacings */
 
 /* One of the ways; arrays of the device. */
 typedef struct way {
@@ -36,7 +35,6 @@ static void make_field(way *w) {
 }
 
 static way one_plan(int64_t n, weft_kind kind) {
-    const double covariance[1] = {deviation * deviation};
     const weft_convolution_problem problem = {
         .rank = 1,
         .n = {n},
@@ -56,9 +54,7 @@ static void make_factors(way *w, int64_t n) {
     const size_t bytes = (size_t)box.n[0] * sizeof(double);
     double *factors = allocate(bytes);
     for (int64_t i = 0; i < box.n[0]; i++) {
-        const int64_t index = box.lo[0] + i, f = 2 * index > n ? index - n : index;
-        const double k = 2 * 3.14159265358979323846 * (double)f / (double)n * deviation;
-        factors[i] = exp(-k * k / 2) / (double)n;
+        factors[i] = gaussian_factor(box.lo[0] + i, n);
     }
     ok(weft_buffer_create(w->plan, bytes, &w->factors));
     ok(weft_buffer_upload(w->plan, w->factors, factors, bytes));
@@ -80,7 +76,8 @@ static way separate(int64_t n, weft_kind kind) {
     return w;
 }
 
-static void run(const way *w) {
+static void run(void *ways, int i) {
+    const way *w = (way *)ways + i;
     if (!w->spectrum) {
         ok(weft_convolution_execute(w->plan, w->in, w->out));
         return;
@@ -110,21 +107,10 @@ static void release(way *w) {
 }
 
 static void compare(int64_t n, weft_kind kind, int rounds) {
-    static double seconds[WAYS][MOST_ROUNDS];
     way ways[WAYS] = {one_plan(n, kind), separate(n, kind)};
     double median[WAYS];
-    for (int r = -2; r < rounds; r++)
-        for (int k = 0; k < WAYS; k++) {
-            const int i = (k + r + 2) % WAYS;
-            MPI_Barrier(MPI_COMM_WORLD);
-            double passed = MPI_Wtime();
-            run(&ways[i]);
-            passed = MPI_Wtime() - passed;
-            MPI_Allreduce(MPI_IN_PLACE, &passed, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-            if (r >= 0) seconds[i][r] = passed;
-        }
+    time_in_turn(WAYS, run, ways, rounds, median);
     compare_results(ways);
-    for (int i = 0; i < WAYS; i++) median[i] = median_of(seconds[i], rounds);
     if (rank == 0)
         printf("%s,%lld,%.3f,%.3f,%.2f\n", kind == WEFT_R2C ? "real" : "complex", (long long)n,
                1e3 * median[ONE_PLAN], 1e3 * median[SEPARATE], median[SEPARATE] / median[ONE_PLAN]);

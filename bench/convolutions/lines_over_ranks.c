@@ -11,7 +11,7 @@
 #include "bench/fftw_builds.h"
 #include "bench/fftw_mpi_library.h"
 
-#include "measuring.h"
+#include "gaussian_line.h"
 #include "ranks.h"
 
 #include <math.h>
@@ -22,8 +22,6 @@
 
 enum { ONE_PLAN, SEPARATE, FFTW, WAYS };
 enum { SCRAMBLED_IN = 1u << 27, SCRAMBLED_OUT = 1u << 28 };
-
-static const double deviation = 2; /* of the Gaussian, in spacings */
 
 static double *allocate_numbers(int64_t numbers) {
     return allocate((size_t)numbers * sizeof(double));
@@ -67,7 +65,6 @@ static void take_field(way *w, bool real, weft_space result) {
 }
 
 static way one_plan(int64_t n, bool real) {
-    static const double covariance[1] = {4};
     const weft_convolution_problem problem = {
         .rank = 1,
         .n = {n},
@@ -92,9 +89,7 @@ static way separate(int64_t n, bool real) {
     w.elements = spectrum.n[0];
     w.factors = allocate_numbers(w.elements);
     for (int64_t i = 0; i < w.elements; i++) {
-        const int64_t index = spectrum.lo[0] + i, f = 2 * index > n ? index - n : index;
-        const double k = 2 * 3.14159265358979323846 * (double)f / (double)n * deviation;
-        w.factors[i] = exp(-k * k / 2) / (double)n;
+        w.factors[i] = gaussian_factor(spectrum.lo[0] + i, n);
     }
     return w;
 }
@@ -123,7 +118,8 @@ static way by_fftw(int64_t n, bool real) {
     return w;
 }
 
-static void run(way *w) {
+static void run(void *ways, int i) {
+    const way *w = (way *)ways + i;
     if (!w->spectrum) { /* the convolution as one plan */
         ok(weft_convolution_execute(w->plan, w->in, w->out));
         return;
@@ -132,9 +128,9 @@ static void run(way *w) {
         w->library->execute_c2c(w->forward, w->in, w->spectrum);
     else
         ok(weft_execute(w->plan, WEFT_FORWARD, w->in, w->spectrum));
-    for (int64_t i = 0; i < w->elements; i++) {
-        w->spectrum[2 * i] *= w->factors[i];
-        w->spectrum[2 * i + 1] *= w->factors[i];
+    for (int64_t e = 0; e < w->elements; e++) {
+        w->spectrum[2 * e] *= w->factors[e];
+        w->spectrum[2 * e + 1] *= w->factors[e];
     }
     if (w->library)
         w->library->execute_c2c(w->inverse, w->spectrum, w->out);
@@ -159,20 +155,9 @@ static void release(way *w) {
 }
 
 static void compare(int64_t n, bool real, int rounds) {
-    static double seconds[WAYS][MOST_ROUNDS];
     way ways[WAYS] = {one_plan(n, real), separate(n, real), by_fftw(n, real)};
     double median[WAYS];
-    for (int r = -2; r < rounds; r++)
-        for (int k = 0; k < WAYS; k++) {
-            const int i = (k + r + 2) % WAYS;
-            MPI_Barrier(MPI_COMM_WORLD);
-            double passed = MPI_Wtime();
-            run(&ways[i]);
-            passed = MPI_Wtime() - passed;
-            MPI_Allreduce(MPI_IN_PLACE, &passed, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-            if (r >= 0) seconds[i][r] = passed;
-        }
-    for (int i = 0; i < WAYS; i++) median[i] = median_of(seconds[i], rounds);
+    time_in_turn(WAYS, run, ways, rounds, median);
     const way *one = &ways[ONE_PLAN], *apart = &ways[SEPARATE], *fftw = &ways[FFTW];
     must(one->lo == apart->lo && one->points == apart->points, "the boxes differ");
     must(largest_difference(one->out, apart->out, one->points * one->numbers) < 1e-12 &&

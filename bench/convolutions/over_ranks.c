@@ -11,7 +11,6 @@
 #include "bench/fftw_builds.h"
 #include "bench/fftw_mpi_library.h"
 
-#include "measuring.h"
 #include "ranks.h"
 
 #include <math.h>
@@ -223,6 +222,17 @@ static void run(const cube *c, way *w) {
     if (pads) copy(&w->padded, &w->result);
 }
 
+/* The ways of one cube. */
+typedef struct contest {
+    const cube *cube;
+    way *ways;
+} contest;
+
+static void run_number(void *of, int i) {
+    const contest *c = of;
+    run(c->cube, &c->ways[i]);
+}
+
 /* The sum of the result times the field's values, by which the ways are compared: their boxes
  * differ. */
 static double digest(const way *w) {
@@ -237,23 +247,11 @@ static double digest(const way *w) {
 }
 
 static void compare(const cube *c, int rounds) {
-    static double seconds[WAYS][MOST_ROUNDS];
     way ways[WAYS] = {one_plan(c), separate(c), by_fftw(c)};
+    contest of = {c, ways};
     double median[WAYS], sum[WAYS];
-    for (int r = -2; r < rounds; r++)
-        for (int k = 0; k < WAYS; k++) {
-            const int i = (k + r + 2) % WAYS;
-            MPI_Barrier(MPI_COMM_WORLD);
-            double passed = MPI_Wtime();
-            run(c, &ways[i]);
-            passed = MPI_Wtime() - passed;
-            MPI_Allreduce(MPI_IN_PLACE, &passed, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-            if (r >= 0) seconds[i][r] = passed;
-        }
-    for (int i = 0; i < WAYS; i++) {
-        median[i] = median_of(seconds[i], rounds);
-        sum[i] = digest(&ways[i]);
-    }
+    time_in_turn(WAYS, run_number, &of, rounds, median);
+    for (int i = 0; i < WAYS; i++) sum[i] = digest(&ways[i]);
     for (int i = SEPARATE; i < WAYS; i++) /* of free space only FFTW and separate agree */
         must(fabs(sum[i] - sum[c->wide == c->n ? ONE_PLAN : SEPARATE]) <= 1e-9 * fabs(sum[i]),
              "the ways do not agree");

@@ -6,7 +6,6 @@
  *
  *   mpiexec -n 2 bench_tiles_over_ranks [--rounds R] [--threads T]
  */
-#include "measuring.h"
 #include "ranks.h"
 
 #include <math.h>
@@ -59,29 +58,23 @@ static int64_t bytes_sent(const way *w) {
     return timings.bytes_sent;
 }
 
+static void run(void *ways, int i) {
+    const way *w = (way *)ways + i;
+    ok(weft_convolution_execute(w->plan, w->in, w->out));
+}
+
 static void measure(const shape *s, int rounds, int threads) {
-    static double seconds[WAYS][MOST_ROUNDS];
     const int64_t points = s->rank == 2 ? s->kernel * s->kernel : s->kernel * s->kernel * s->kernel;
     double *kernel = malloc((size_t)points * sizeof *kernel), median[WAYS], off = 0;
     way ways[WAYS];
     must(kernel, "no memory");
     for (int64_t i = 0; i < points; i++) kernel[i] = sin(0.37 * (double)i) / (double)points;
     for (int i = 0; i < WAYS; i++) ways[i] = make(s, i, kernel, threads);
-    for (int r = -2; r < rounds; r++)
-        for (int k = 0; k < WAYS; k++) {
-            const int i = (k + r + 2) % WAYS;
-            MPI_Barrier(MPI_COMM_WORLD);
-            double passed = MPI_Wtime();
-            ok(weft_convolution_execute(ways[i].plan, ways[i].in, ways[i].out));
-            passed = MPI_Wtime() - passed;
-            MPI_Allreduce(MPI_IN_PLACE, &passed, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-            if (r >= 0) seconds[i][r] = passed;
-        }
+    time_in_turn(WAYS, run, ways, rounds, median);
     must(ways[WHOLE].bytes == ways[TILES].bytes, "the boxes differ");
     for (size_t i = 0; i < ways[WHOLE].bytes / sizeof(double); i++)
         off = fmax(off, fabs(((double *)ways[WHOLE].out)[i] - ((double *)ways[TILES].out)[i]));
     must(off < 1e-12, "the results differ");
-    for (int i = 0; i < WAYS; i++) median[i] = median_of(seconds[i], rounds);
     const bool tiles = bytes_sent(&ways[CHOSEN]) == bytes_sent(&ways[TILES]);
     if (rank == 0)
         printf("%d,%d,%lld,%lld,%d,%.3f,%.3f,%.3f,%s,%lld,%lld\n", ranks, s->rank, (long long)s->n,

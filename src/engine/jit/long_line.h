@@ -8,10 +8,6 @@
 
 #include "engine/jit/radices.h"
 
-/* The 32-bit registers that a thread can have where a multiprocessor holds so many groups of so
- * many threads: the warps share out its four parts. */
-int weft_jit_registers_with(int groups, int threads);
-
 /* The fastest radices and number of threads for n points, n smooth, and how many groups shall be on
  * a multiprocessor at once, by a model of a multiprocessor of an H200. They are the same on every
  * device, since the bits of results depend on radices. No stages: threads have too few registers.

@@ -69,13 +69,25 @@ int weft_jit_values_with(const weft_jit_radices *r, int n, int threads) {
     return most;
 }
 
-int weft_jit_points_of_thread(const weft_jit_radices *radices) {
+int weft_jit_registers_of_points(const weft_jit_radices *radices, weft_precision precision) {
     int points = radices->values;
     for (int s = 0; s < radices->stages; s++) {
         const int radix = radices->radix[s];
         if (radix > 13 && weft_is_prime(radix) && points < 2 * radix) points = 2 * radix;
     }
-    return points;
+    return points * (precision == WEFT_SINGLE ? 2 : 4);
+}
+
+void weft_jit_factorize(int n, int largest, int stages, weft_jit_radices *radices,
+                        weft_jit_visit *visit, void *context) {
+    if (n == 1) visit(context, radices);
+    if (radices->stages == stages) return;
+    for (int radix = largest; radix >= 2 && n > 1; radix--) {
+        if (n % radix != 0 || operations[radix] == 0) continue;
+        radices->radix[radices->stages++] = radix;
+        weft_jit_factorize(n / radix, radix, stages, radices, visit, context);
+        radices->stages--;
+    }
 }
 
 typedef struct search {
@@ -85,7 +97,8 @@ typedef struct search {
 } search;
 
 /* Tries the numbers of threads for which none is idle in at least one stage. */
-static void try_threads(search *s, weft_jit_radices *r) {
+static void try_threads(void *searched, weft_jit_radices *r) {
+    search *s = searched;
     for (int i = 0; i < r->stages; i++)
         for (int count = 1; count <= s->most_values; count++) {
             int threads = (s->n / r->radix[i] + count - 1) / count;
@@ -101,17 +114,6 @@ static void try_threads(search *s, weft_jit_radices *r) {
         }
 }
 
-static void try_radices(search *s, weft_jit_radices *r, int rest, int largest) {
-    if (rest == 1) try_threads(s, r);
-    if (r->stages == WEFT_JIT_STAGES) return;
-    for (int radix = largest; radix >= 2 && rest > 1; radix--) {
-        if (rest % radix != 0 || operations[radix] == 0) continue;
-        r->radix[r->stages++] = radix;
-        try_radices(s, r, rest / radix, radix);
-        r->stages--;
-    }
-}
-
 weft_jit_radices weft_jit_choose_radices(int n, int most_values) {
     int64_t rest;
     const int prime = largest_factor(n, &rest);
@@ -119,8 +121,9 @@ weft_jit_radices weft_jit_choose_radices(int n, int most_values) {
     weft_jit_radices r = {.stages = 0};
     if (n == 1) return (weft_jit_radices){1, {1}, 1, 1};
     if (prime > most_values) s.most_values = prime + PRIME_VALUES;
-    try_radices(&s, &r, n,
-                s.most_values < WEFT_JIT_LARGEST_RADIX ? s.most_values : WEFT_JIT_LARGEST_RADIX);
+    weft_jit_factorize(
+        n, s.most_values < WEFT_JIT_LARGEST_RADIX ? s.most_values : WEFT_JIT_LARGEST_RADIX,
+        WEFT_JIT_STAGES, &r, try_threads, &s);
     return s.best;
 }
 
@@ -159,28 +162,22 @@ static double convolution_cost(const weft_jit_radices *r, int64_t n) {
     return (2 * cost_with(r, (int)n, r->threads) + PRODUCT_COST) * (double)n;
 }
 
-/* Tries the products of radices that are `rest` for the stages after `rows` rows, which have
- * s->n points and r->threads threads in all. */
-static void try_after_rows(search *s, weft_jit_radices *r, int rest, int largest) {
-    if (rest == 1) {
-        r->values = weft_jit_values_with(r, s->n, r->threads);
-        const double cost = cost_with(r, s->n, r->threads);
-        if (r->values > s->most_values || (s->cost > 0 && cost >= s->cost)) return;
-        s->best = *r;
-        s->cost = cost;
-    }
-    for (int radix = largest; radix >= 2 && rest > 1; radix--) {
-        if (rest % radix != 0 || operations[radix] == 0) continue;
-        r->radix[r->stages++] = radix;
-        try_after_rows(s, r, rest / radix, radix);
-        r->stages--;
-    }
+/* Tries radices for the stages after rows, which have s->n points and r->threads threads in all. */
+static void try_after_rows(void *searched, weft_jit_radices *r) {
+    search *s = searched;
+    r->values = weft_jit_values_with(r, s->n, r->threads);
+    const double cost = cost_with(r, s->n, r->threads);
+    if (r->values > s->most_values || (s->cost > 0 && cost >= s->cost)) return;
+    s->best = *r;
+    s->cost = cost;
 }
 
 weft_jit_radices weft_jit_choose_after_rows(int rows, int length, int threads, int most_values) {
     search s = {.n = rows * length, .most_values = most_values + AFTER_VALUES};
     weft_jit_radices r = {.threads = rows * threads};
-    if (rows > 1) try_after_rows(&s, &r, rows, WEFT_JIT_LARGEST_RADIX / 2);
+    if (rows > 1)
+        weft_jit_factorize(rows, WEFT_JIT_LARGEST_RADIX / 2, WEFT_JIT_STAGES, &r, try_after_rows,
+                           &s);
     return s.best;
 }
 

@@ -31,9 +31,15 @@ int weft_jit_operations(int radix);
 /* Points that a thread has in the stage where it has most, if so many threads do a line of n. */
 int weft_jit_values_with(const weft_jit_radices *radices, int n, int threads);
 
-/* Points that a thread holds at once: the results of a codelet of a large prime are sums of all its
- * points, so that these stay beside them. */
-int weft_jit_points_of_thread(const weft_jit_radices *radices);
+/* Registers for the points that a thread holds at once: the results of a codelet of a large prime
+ * are sums of all its points, so that these stay beside them. */
+int weft_jit_registers_of_points(const weft_jit_radices *radices, weft_precision precision);
+
+/* Visits all factorizations of n into radices from `largest` down, each no larger than the one
+ * before, in at most `stages` stages: `visit` gets *radices with its stages set. */
+typedef void weft_jit_visit(void *context, weft_jit_radices *radices);
+void weft_jit_factorize(int n, int largest, int stages, weft_jit_radices *radices,
+                        weft_jit_visit *visit, void *context);
 
 /* The fastest factorization of n points; n is smooth and at most 2^15. A thread holds more points
  * than most_values only where a prime factor is larger. */

@@ -4,6 +4,7 @@
 
 #include "engine/generator.h"
 #include "engine/jit/long_line.h"
+#include "engine/jit/multiprocessor.h"
 
 #include <limits.h>
 
@@ -52,7 +53,7 @@ int weft_jit_span(const weft_jit_shape *shape, int s) {
 
 /* ---- local memory ---- */
 
-enum { BANK_BYTES = 128, WARP = 32, PADS = 6 };
+enum { PADS = 6 };
 static const int pads[PADS] = {0, 64, 32, 16, 8, 4};
 
 static int padded(int p, int pad) {
@@ -66,10 +67,10 @@ static int share_of(const weft_jit_shape *shape) {
 
 /* Cycles that bank conflicts add to the accesses of the threads' warps. */
 static int conflicts(const int *address, int threads, int number_bytes) {
-    const int lanes = BANK_BYTES / number_bytes;
+    const int lanes = WEFT_JIT_BANK_BYTES / number_bytes;
     int excess = 0;
     for (int first = 0; first < threads; first += lanes) {
-        int used[BANK_BYTES] = {0}, most = 1;
+        int used[WEFT_JIT_BANK_BYTES] = {0}, most = 1;
         for (int i = first; i < threads && i < first + lanes; i++) {
             int *times = &used[address[i] % lanes];
             if (++*times > most) most = *times;
@@ -95,9 +96,9 @@ static int exchange_conflicts(const weft_jit_shape *shape, int s, bool last, int
     const int threads = shape->lines * weft_jit_line_threads(shape);
     const bool across = last ? shape->across_out : shape->across_in;
     int excess = 0;
-    for (int first = 0; first < threads && first < 4 * WARP; first += WARP) {
-        int given[WARP], taken[WARP], count = 0;
-        for (int i = first; i < threads && i < first + WARP; i++, count++) {
+    for (int first = 0; first < threads && first < 4 * WEFT_JIT_WARP; first += WEFT_JIT_WARP) {
+        int given[WEFT_JIT_WARP], taken[WEFT_JIT_WARP], count = 0;
+        for (int i = first; i < threads && i < first + WEFT_JIT_WARP; i++, count++) {
             int line, b;
             seat(shape, shape->across_in, i, &line, &b);
             given[count] =
@@ -143,9 +144,9 @@ static int run_conflicts(const weft_jit_shape *shape, int pitch, int number_byte
     int excess = 0;
     for (int side = 0; side < 2; side++) {
         if (!(side == 0 ? shape->loads_run : shape->stores_run)) continue;
-        for (int first = 0; first < threads && first < 4 * WARP; first += WARP) {
-            int address[WARP], count = 0;
-            for (int i = first; i < threads && i < first + WARP; i++, count++) {
+        for (int first = 0; first < threads && first < 4 * WEFT_JIT_WARP; first += WEFT_JIT_WARP) {
+            int address[WEFT_JIT_WARP], count = 0;
+            for (int i = first; i < threads && i < first + WEFT_JIT_WARP; i++, count++) {
                 int line, b;
                 seat(shape, side == 0 ? shape->across_in : shape->across_out, i, &line, &b);
                 address[count] = line * pitch + b;
@@ -172,7 +173,7 @@ static bool has_half(const weft_jit_task *task) {
  * equals, with the least memory. Points of Rader's convolution, with point 0, also lie there in
  * their order in memory, and so do half spectra that are stored as a run. */
 static void lay_out_local(weft_jit_shape *shape, const weft_jit_task *task, int number_bytes) {
-    const int lanes = BANK_BYTES / number_bytes;
+    const int lanes = WEFT_JIT_BANK_BYTES / number_bytes;
     weft_jit_shape best = *shape;
     int fewest = -1;
     for (int most = 0; most < PADS; most++) {
@@ -236,15 +237,7 @@ static int choose_generator(const weft_jit_shape *shape, int number_bytes) {
 
 /* ---- lines of a group ---- */
 
-enum {
-    REGISTERS = 1 << 16, /* 32-bit registers of a multiprocessor */
-    RUN_REGISTERS = 8,
-    RUN_VALUES = 14
-};
-
-static int registers_of_points(const weft_jit_task *task, const weft_jit_shape *shape) {
-    return weft_jit_points_of_thread(&shape->radices) * (task->precision == WEFT_SINGLE ? 2 : 4);
-}
+enum { RUN_REGISTERS = 8, RUN_VALUES = 14 };
 
 /* Runs that are loaded or stored take registers for their places, of which threads of single
  * precision that hold many points have none to spare. */
@@ -253,7 +246,7 @@ static int registers_of(const weft_jit_task *task, const weft_jit_shape *shape,
     const bool single = task->precision == WEFT_SINGLE;
     const bool across = (task->across_in || task->across_out) && !is_rader(task);
     const bool more = single && has_run(shape) && shape->radices.values >= RUN_VALUES;
-    return registers_of_points(task, shape) +
+    return weft_jit_registers_of_points(&shape->radices, task->precision) +
            (across ? tuning->across_registers : tuning->registers) + (more ? RUN_REGISTERS : 0);
 }
 
@@ -281,7 +274,7 @@ static int contiguous_lines(const weft_jit_task *task, const weft_jit_tuning *tu
     if (lines > 0) return (lines * threads + granule - 1) / granule * granule / threads;
     const int within = granule / threads;
     if (has_run(shape) && within * threads * 16 >= granule * 15) return within;
-    lines = filling_lines(least, threads, WARP, 14, tuning->threads);
+    lines = filling_lines(least, threads, WEFT_JIT_WARP, 14, tuning->threads);
     return lines > 0 ? lines : least;
 }
 
@@ -315,7 +308,7 @@ static int most_lines(const weft_jit_task *task, const weft_jit_tuning *tuning,
         while (lines * threads < LEAST_ACROSS_THREADS) lines *= 2;
         while (lines > 1 && lines * threads > group) lines /= 2;
         while (lines * point < tuning->least_across_bytes && 2 * lines * threads <= 4 * group &&
-               2 * lines * line_registers <= REGISTERS)
+               2 * lines * line_registers <= WEFT_JIT_REGISTERS)
             lines *= 2;
         if (is_rader(task)) lines = filling_strided_lines(lines, threads);
     } else {
@@ -325,7 +318,7 @@ static int most_lines(const weft_jit_task *task, const weft_jit_tuning *tuning,
 }
 
 /* Whether plain points lie along their lines, which are transformed once. */
-static bool is_plain(const weft_jit_task *task) {
+static bool is_plain_line(const weft_jit_task *task) {
     return task->plain && !task->across_in && !task->across_out && !task->round_trip &&
            !is_rader(task);
 }
@@ -335,13 +328,14 @@ static bool is_plain(const weft_jit_task *task) {
  * faster by being more. */
 static int resident_plain_groups(const weft_jit_task *task, const weft_jit_shape *shape,
                                  int groups) {
-    enum { MOST_RESIDENT = 2048, MANY = 320, OTHERS_OF_MANY = 20, OTHERS_OF_FEW = 28 };
+    enum { MANY = 320, OTHERS_OF_MANY = 20, OTHERS_OF_FEW = 28 };
     const int threads = (int)weft_jit_group_threads(shape);
     const bool many = threads > MANY, more = many || task->precision == WEFT_SINGLE;
-    const int least = registers_of_points(task, shape) + (many ? OTHERS_OF_MANY : OTHERS_OF_FEW) +
+    const int least = weft_jit_registers_of_points(&shape->radices, task->precision) +
+                      (many ? OTHERS_OF_MANY : OTHERS_OF_FEW) +
                       (has_run(shape) ? RUN_REGISTERS : 0);
     while (groups > 1 && weft_jit_registers_with(groups, threads) < least) groups--;
-    while (more && (groups + 1) * threads <= MOST_RESIDENT &&
+    while (more && (groups + 1) * threads <= WEFT_JIT_RESIDENT_THREADS &&
            weft_jit_registers_with(groups + 1, threads) >= least)
         groups++;
     return groups;
@@ -354,11 +348,12 @@ static int resident_groups(const weft_jit_task *task, const weft_jit_tuning *tun
     enum { ENOUGH_THREADS = 1024 };
     const int thread = registers_of(task, shape, tuning);
     const int threads = (int)weft_jit_group_threads(shape);
-    const int room = REGISTERS / thread, resident = room < ENOUGH_THREADS ? room : ENOUGH_THREADS;
+    const int room = WEFT_JIT_REGISTERS / thread,
+              resident = room < ENOUGH_THREADS ? room : ENOUGH_THREADS;
     int groups = threads < resident ? resident / threads : 1;
     const bool exact = is_rader(task) || has_run(shape);
     while (exact && groups > 1 && weft_jit_registers_with(groups, threads) < thread) groups--;
-    return is_plain(task) ? resident_plain_groups(task, shape, groups) : groups;
+    return is_plain_line(task) ? resident_plain_groups(task, shape, groups) : groups;
 }
 
 /* Whether one group does a line that not every device's groups have room for. */
@@ -371,7 +366,7 @@ bool weft_jit_shape_fits(const weft_jit_shape *shape, const weft_jit_task *task,
     const int threads = (int)weft_jit_group_threads(shape);
     const bool registers = is_long(task, tuning)
                                ? shape->resident > 0
-                               : threads * registers_of(task, shape, tuning) <= REGISTERS;
+                               : threads * registers_of(task, shape, tuning) <= WEFT_JIT_REGISTERS;
     return registers && (unsigned)threads <= limits->threads &&
            shape->local_bytes <= limits->local_bytes;
 }

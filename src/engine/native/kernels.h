@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { WEFT_ROW_BYTES = 128 /* of a tile */ };
+enum { WEFT_ROW_BYTES = 128 /* of a tile */, WEFT_CACHE_LINE = 64 /* bytes */ };
 
 /* The functions of one radix. A transform is decimated in time: `load` or `first`, then `stage`s in
  * place, then `store` or a last `stage`. Distances in the tile count rows, including the padding

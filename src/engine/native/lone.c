@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CACHE_LINE = 64, FIRST_LEVEL = 32768 };
+enum { FIRST_LEVEL = 32768 };
 
 /* ---- choice ---- */
 
@@ -241,8 +241,8 @@ static bool make_twiddles(weft_lone *lone, int width, const twiddle_roots *roots
         const int radix = stage->codelet->radix;
         const int64_t count = i == 0 ? rounds(stage->m, width) * width : stage->m;
         size_t size = (size_t)(count * (radix - 1) * parts * lone->kernels->real_bytes);
-        size = (size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-        stage->twiddles = aligned_alloc(CACHE_LINE, size);
+        size = (size + WEFT_CACHE_LINE - 1) / WEFT_CACHE_LINE * WEFT_CACHE_LINE;
+        stage->twiddles = aligned_alloc(WEFT_CACHE_LINE, size);
         if (!stage->twiddles) return false;
         *bytes += size;
         if (i == 0) {
@@ -365,7 +365,7 @@ static bool create_direct(weft_lone *lone, choice chosen, size_t *bytes) {
     set_stages(lone, &chosen);
     /* Between real and imaginary parts there are some cache lines, lest those of powers of two
      * compete for the same sets of the cache. */
-    const int64_t numbers = CACHE_LINE / lone->kernels->real_bytes;
+    const int64_t numbers = WEFT_CACHE_LINE / lone->kernels->real_bytes;
     lone->imaginary = (rounds(lone->n, numbers) + 5) * numbers;
     return borrow_tables(lone, bytes);
 }

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CACHE_LINE = 64 };
-
 /* The cheapest of the next smooth lengths, and its cost. */
 static int64_t convolution_length(const weft_kernels *kernels, int64_t n, double *cost) {
     enum { CANDIDATES = 12 };
@@ -70,7 +68,7 @@ void weft_lone_chirp_release(weft_lone_chirp *c) {
 
 static size_t line_bytes(const weft_lone_chirp *c) {
     const size_t bytes = (size_t)(c->line.n * weft_complex_bytes(c->line.kernels));
-    return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+    return (bytes + WEFT_CACHE_LINE - 1) / WEFT_CACHE_LINE * WEFT_CACHE_LINE;
 }
 
 size_t weft_lone_chirp_room(const weft_lone_chirp *c) {

@@ -117,8 +117,6 @@ size_t weft_matrix_transposed_bytes(const weft_matrix *m) {
 
 /* ---- running ---- */
 
-enum { CACHE_LINE = 64 };
-
 /* Transforms the columns of tile c, from the array to the transposed matrix. */
 static void transform_columns(const weft_matrix *m, const char *in, char *tile, char *transposed,
                               int64_t c) {
@@ -156,7 +154,7 @@ static void transform_rows(const weft_matrix *m, const char *transposed, char *t
  * will be read and those that will be written, since a store reads its cache line first. */
 static inline void fetch_rows(const char *base, const int64_t *offset, int64_t n, bool write) {
     for (int64_t j = 0; j < n; j++)
-        for (int i = 0; i < WEFT_ROW_BYTES; i += CACHE_LINE) {
+        for (int i = 0; i < WEFT_ROW_BYTES; i += WEFT_CACHE_LINE) {
             if (write)
                 __builtin_prefetch(base + offset[j] + i, 1, 2);
             else
@@ -167,7 +165,8 @@ static inline void fetch_rows(const char *base, const int64_t *offset, int64_t n
 static void fetch_transposed(const weft_matrix *m, const char *transposed) {
     const int64_t bytes = m->kernels->lanes * WEFT_ROW_BYTES;
     for (int64_t c = 0; c < weft_matrix_row_tiles(m); c++, transposed += m->tile_stride)
-        for (int64_t i = 0; i < bytes; i += CACHE_LINE) __builtin_prefetch(transposed + i, 1, 2);
+        for (int64_t i = 0; i < bytes; i += WEFT_CACHE_LINE)
+            __builtin_prefetch(transposed + i, 1, 2);
 }
 
 void weft_matrix_run_columns(const weft_matrix *m, const void *in, void *tile, void *transposed,
@@ -200,7 +199,7 @@ void weft_matrix_run_rows(const weft_matrix *m, const void *transposed, void *ti
 /* Prefetches one tile's share of the next line. Prefetching all of the line at once would fill the
  * processor's queues, and its own prefetcher is not enough. */
 static const char *fetch_share(const weft_matrix *m, const char *next) {
-    for (int64_t i = 0; i < m->share; i += CACHE_LINE) __builtin_prefetch(next + i);
+    for (int64_t i = 0; i < m->share; i += WEFT_CACHE_LINE) __builtin_prefetch(next + i);
     return next + m->share;
 }
 

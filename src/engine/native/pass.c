@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CACHE_LINE = 64 };
-
 static int64_t element_bytes(const weft_kernels *kernels, bool real) {
     return kernels->real_bytes * (real ? 1 : 2);
 }
@@ -262,7 +260,7 @@ bool weft_native_pass_aligned(const weft_native_pass *pass, void *const *array) 
         if (across) bits |= (uintptr_t)piece->stride;
         for (int i = across ? 1 : 0; i < pass->loops; i++) bits |= (uintptr_t)piece->loop_stride[i];
     }
-    return bits % CACHE_LINE == 0;
+    return bits % WEFT_CACHE_LINE == 0;
 }
 
 void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, void *const *out,

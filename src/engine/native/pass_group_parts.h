@@ -8,8 +8,6 @@
 
 #include "engine/native/pass_group.h"
 
-enum { WEFT_CACHE_LINE = 64 };
-
 /* Distance of the rows of a buffer, in complex numbers: whole tiles and one cache line more, so
  * that rows do not compete for the same sets of the cache. */
 int64_t weft_pass_group_padded(const weft_kernels *kernels, int64_t n);

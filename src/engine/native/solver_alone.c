@@ -15,9 +15,8 @@ enum {
     LONGER = 4096,     /* the same where no matrix is faster, ... */
     BLOCKED = 1 << 15, /* ... and of so many lines as vectors have lanes, which are stored as one
                           block (adjoining_bytes in pass.c) */
-    CACHE_LINE = 64,
-    FETCHED = 1024, /* bytes that are prefetched at a time ... */
-    AHEAD = 8192    /* ... so many bytes behind those that are transformed */
+    FETCHED = 1024,    /* bytes that are prefetched at a time ... */
+    AHEAD = 8192       /* ... so many bytes behind those that are transformed */
 };
 
 /* ---- choice ---- */
@@ -125,7 +124,7 @@ static bool gains_from_fetching(const weft_pass_request *r, const weft_lone *lon
     const bool real = r->kind != WEFT_TRANSFORM_C2C, wide = weft_lone_is_wide(r->kernels);
     const int64_t split = wide ? 128 : 32 * element_of(r), interleaved = wide ? 640 : 768;
     const int64_t least = real ? SHORT + 1 : lone->interleaved ? interleaved : split;
-    return r->whole > 0 && is_beyond_caches(r) && r->dim.n * element_of(r) >= least;
+    return is_beyond_caches(r) && r->dim.n * element_of(r) >= least;
 }
 
 /* Short lines of a batch take the codelet, were there one of them on this rank, so that each has
@@ -207,7 +206,7 @@ static void run_row_ahead(const weft_native_pass *pass, const char *x, char *y, 
     for (int64_t i = 0; i < count; i += few) {
         const int64_t now = count - i < few ? count - i : few;
         for (int64_t k = 0; k < now; k++)
-            for (int64_t b = 0; b < bytes; b += CACHE_LINE)
+            for (int64_t b = 0; b < bytes; b += WEFT_CACHE_LINE)
                 __builtin_prefetch(x + (i + k + ahead) * in_stride + b);
         run_row(pass, x + i * in_stride, y + i * out_stride, out_stride, memory, line, now);
     }

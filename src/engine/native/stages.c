@@ -208,9 +208,9 @@ void weft_stages_run(const weft_stages *s, void *tile, int first, int end) {
 
 /* Fetches rows of an array into the second-level cache. */
 static void fetch_rows(const char *base, const int64_t *offset, int rows) {
-    enum { SECOND_LEVEL = 2, CACHE_LINE = 64 };
+    enum { SECOND_LEVEL = 2 };
     for (int i = 0; i < rows; i++)
-        for (int b = 0; b < WEFT_ROW_BYTES; b += CACHE_LINE)
+        for (int b = 0; b < WEFT_ROW_BYTES; b += WEFT_CACHE_LINE)
             __builtin_prefetch(base + offset[i] + b, 0, SECOND_LEVEL);
 }
 
