@@ -130,6 +130,8 @@ static inline void exact_chirp_dft(int64_t lines, int64_t n, int sign, exact_com
  * part of one of exponentials, and one of sines the imaginary part. */
 static inline void exact_chirp_r2r(weft_axis type, int64_t lines, int64_t n, long double *x) {
     const bool sine = weft_axis_is_sine(type);
+    const int64_t in_lag = (int)type == WEFT_DST3_ALIGNED, out_lag = (int)type == WEFT_DST2_ALIGNED;
+    const weft_axis in_order = weft_axis_in_order(type);
     const int number = weft_axis_number(type), whole = sine ? 2 : 0; /* points from 0 or 1 on */
     const exact_phases p = {.n = n,
                             .period = (int64_t)weft_axis_length(type, n),
@@ -138,9 +140,11 @@ static inline void exact_chirp_r2r(weft_axis type, int64_t lines, int64_t n, lon
                             .to = number == 3 || number == 4 ? 1 : whole};
     exact_complex *sums = malloc((size_t)(lines * n) * sizeof *sums);
     for (int64_t i = 0; i < lines * n; i++)
-        sums[i] = (long double)r2r_term_of(type, n, i % n, 0).weight * x[i];
+        sums[i] = (long double)r2r_term_of(in_order, n, i % n, 0).weight *
+                  x[i - i % n + (i + in_lag) % n];
     exact_chirp_sums(&p, lines, sums);
-    for (int64_t i = 0; i < lines * n; i++) x[i] = sine ? cimagl(sums[i]) : creall(sums[i]);
+    for (int64_t i = 0; i < lines * n; i++)
+        x[i - i % n + (i + out_lag) % n] = sine ? cimagl(sums[i]) : creall(sums[i]);
     free(sums);
 }
 

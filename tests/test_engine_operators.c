@@ -127,7 +127,9 @@ static weft_transform random_transform(void) {
     for (int d = 0; d < t.dims; d++) {
         t.dim[d].n = random_between(2, longest);
         if (random_between(0, 1)) t.dim[d].n = 1 << random_between(1, t.dims == 1 ? 10 : 5);
-        t.type[d] = (weft_axis)random_between(WEFT_DCT1, WEFT_DST4);
+        t.type[d] = random_between(0, 4)
+                        ? (weft_axis)random_between(WEFT_DCT1, WEFT_DST4)
+                        : (weft_axis)random_between(WEFT_DST2_ALIGNED, WEFT_DST3_ALIGNED);
     }
     for (int i = 0; i < t.loops; i++) t.loop[i].n = random_between(1, t.dims == 1 ? 12 : 4);
     t.in_place =

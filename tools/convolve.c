@@ -187,12 +187,6 @@ static weft_status check_boundaries(const convolve_run *run) {
         return WRONG("%s: with --boundary free along 1 to 3 axes give poisson or screened-poisson, "
                      "or a file",
                      text);
-    for (int a = 0; a < p->rank; a++)
-        if (p->kernel.order[a] % 2 != 0 &&
-            (p->boundary[a] == WEFT_DIRICHLET || p->boundary[a] == WEFT_NEUMANN))
-            return WRONG("%s: a derivative of odd order along axis %d does not keep --boundary %s; "
-                         "give an even order, or another boundary",
-                         text, a, weft_boundary_name(p->boundary[a]));
     if (free_axes == 0 && count_boundaries(p, WEFT_DIRICHLET) == 0 && is_singular(&p->kernel) &&
         !run->flags->has_zero)
         return WRONG("%s: its spectrum is infinite at wavenumber 0; give its value there: --zero 0 "

@@ -1022,10 +1022,16 @@ typedef enum weft_kernel_kind {
     WEFT_KERNEL_SCREENED_POISSON, /* 1 / (|k|^2 + parameter^2): (parameter^2 - Laplacian) u = f */
     WEFT_KERNEL_HEAT,       /* exp(-parameter |k|^2): after the time parameter / diffusivity */
     WEFT_KERNEL_RIESZ,      /* |k|^parameter: the fractional Laplacian (-Laplacian)^(parameter/2) */
-    WEFT_KERNEL_DERIVATIVE, /* product of (i k[a])^order[a]; 0 at -n/2 where order[a] is odd */
+    WEFT_KERNEL_DERIVATIVE, /* product of (i k[a])^order[a]; 0 at -n/2 where order[a] is odd. Of an
+                               odd order along a Dirichlet axis the result is even there, as a
+                               Neumann one's field is, and along a Neumann axis odd */
     WEFT_KERNEL_LAPLACIAN,  /* -|k|^2 */
-    /* Kernels that make fields from one another, of each member of the batch; periodic axes, up to
-     * 3. Vectors have a component for each axis. */
+    /* Kernels that make fields from one another, of each member of the batch; periodic, Dirichlet
+     * and Neumann axes, up to 3. Vectors have a component for each axis. Along Dirichlet and
+     * Neumann axes `boundary` is that of scalars and of xx, yy and zz; the component of a vector
+     * along the axis has the other one, as a gradient's has, and so has a curl's along each other
+     * axis, and a tensor's off the diagonal along both of its axes: with WEFT_NEUMANN a velocity
+     * does not leave the box, and slips along its faces. */
     WEFT_KERNEL_GRADIENT,     /* of a scalar: a vector */
     WEFT_KERNEL_DIVERGENCE,   /* of a vector: a scalar */
     WEFT_KERNEL_CURL,         /* of a vector: a vector in 3-D, a scalar in 2-D */

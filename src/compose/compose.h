@@ -53,10 +53,10 @@ typedef struct weft_composition_private weft_composed;
 weft_status weft_compose_lower(const weft_composition_problem *problem, bool can_keep,
                                weft_leg **legs, int *count, int *outputs);
 
-/* weft_composition_create without a note in the context. scatters: a line over several ranks may be
- * scattered (plan/line.h). Collective. */
-weft_status weft_compose(weft_context ctx, const weft_composition_problem *problem, bool scatters,
-                         const weft_options *opt, weft_plan *handle);
+/* weft_composition_create without a note in the context. Of the purpose its plans get `scatters`
+ * and `parity`; NULL: the composition is a caller's. Collective. */
+weft_status weft_compose(weft_context ctx, const weft_composition_problem *problem,
+                         const weft_purpose *purpose, const weft_options *opt, weft_plan *handle);
 
 /* ---- boxes.c ---- */
 

@@ -231,8 +231,8 @@ static void abandon(weft_composed *c) {
     weft_plan_destroy(&handle);
 }
 
-weft_status weft_compose(weft_context ctx, const weft_composition_problem *problem, bool scatters,
-                         const weft_options *opt, weft_plan *handle) {
+weft_status weft_compose(weft_context ctx, const weft_composition_problem *problem,
+                         const weft_purpose *purpose, const weft_options *opt, weft_plan *handle) {
     weft_options options = {.struct_size = 0};
     weft_composed *c = calloc(1, sizeof *c);
     weft_status status = c ? read_problem(problem, ctx->transport->size, opt, &options, c)
@@ -243,8 +243,10 @@ weft_status weft_compose(weft_context ctx, const weft_composition_problem *probl
     status =
         weft_agree_on(ctx->transport, status, "weft_composition_create stages with the checksum",
                       status == WEFT_SUCCESS ? checksum(c) : 0);
-    for (int i = 0; status == WEFT_SUCCESS && i < c->legs; i++)
-        c->leg[i].purpose.scatters = scatters;
+    for (int i = 0; status == WEFT_SUCCESS && purpose && i < c->legs; i++) {
+        c->leg[i].purpose.scatters = purpose->scatters;
+        c->leg[i].purpose.parity = purpose->parity;
+    }
     if (status == WEFT_SUCCESS) status = make_plans(ctx, c, &options);
     /* What some rank owes from here on is told by the composition's own next call. */
     if (status == WEFT_SUCCESS) status = weft_agree(c->handle->transport, make_arrays(c));
@@ -264,7 +266,7 @@ WEFT_API weft_status weft_composition_create(weft_context ctx,
     if (!ctx)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_composition_create: the context is NULL; create it first");
-    return weft_context_note(ctx, weft_compose(ctx, problem, false, opt, composition));
+    return weft_context_note(ctx, weft_compose(ctx, problem, NULL, opt, composition));
 }
 
 void weft_composition_forget(weft_plan plan) {

@@ -148,13 +148,14 @@ static weft_status compose(weft_context ctx, const weft_convolved *c, const weft
                                         .fields_fastest = p->fields_fastest,
                                         .stage = stage,
                                         .stages = STAGES};
+    const weft_purpose purpose = {.scatters = true, .parity = c->parity};
     for (int a = 0; a < p->rank; a++) {
         problem.n[a] = c->axis[a].n;
         stage[EMBED].n[a] = c->axis[a].transform;
         stage[FORWARD].axis[a] = c->axis[a].type;
         stage[CROP].n[a] = c->axis[a].kept;
     }
-    return weft_compose(ctx, &problem, true, options, plan);
+    return weft_compose(ctx, &problem, &purpose, options, plan);
 }
 
 /* Over simulated ranks nothing is computed, so there is no spectrum. */

@@ -21,20 +21,28 @@ typedef struct weft_convolved_axis {
                           the result begins with */
     double spacing;
     bool staggered; /* wavenumbers are those of WEFT_STAGGERED */
+    bool turns; /* fields are odd along it where others, or what is made of them, are even: index
+                   i has wavenumber i, and index 0 wavenumber n of odd ones, too */
 } weft_convolved_axis;
+
+enum { WEFT_CONVOLVED_FIELDS = 6 }; /* of a symmetric tensor: the most that a kernel makes */
 
 /* A convolution's problem, checked and completed. */
 struct weft_convolution_private {
     weft_convolution_problem problem;
     weft_convolved_axis axis[WEFT_MAX_RANK];
-    bool real;            /* the field's numbers */
-    bool complex_factors; /* the kernel's spectrum is an array of pairs */
-    double points;        /* product of the logical lengths: what there and back multiplies by */
-    int free_axes;        /* of WEFT_FREE_SPACE with a built-in kernel; 0 to 3 */
-    double *covariance;   /* [rank * rank]: a copy of the caller's, or NULL */
-    double zero[2];       /* a copy of the caller's kernel.zero */
-    bool in_boxes;        /* kernel.box was given: ranks have boxes of the caller's array */
-    weft_region held;     /* this rank's box of that array, or all of it */
+    weft_parity parity;                     /* of the fields, along axes that turn */
+    unsigned odd[2][WEFT_CONVOLVED_FIELDS]; /* [direction]: axes that turn, as bits, along which
+                                               each field is odd */
+    bool turning;                           /* some axis turns */
+    bool real;                              /* the field's numbers */
+    bool complex_factors;                   /* the kernel's spectrum is an array of pairs */
+    double points;      /* product of the logical lengths: what there and back multiplies by */
+    int free_axes;      /* of WEFT_FREE_SPACE with a built-in kernel; 0 to 3 */
+    double *covariance; /* [rank * rank]: a copy of the caller's, or NULL */
+    double zero[2];     /* a copy of the caller's kernel.zero */
+    bool in_boxes;      /* kernel.box was given: ranks have boxes of the caller's array */
+    weft_region held;   /* this rank's box of that array, or all of it */
     double *wave[WEFT_MAX_RANK]; /* wavenumbers by index, where the kernel makes fields; or NULL */
     double *turn[WEFT_MAX_RANK]; /* of WEFT_STAGGERED: exp(i k h / 2), pairs, likewise; or NULL */
     char *note;                  /* what to tell of the choice of the method; or NULL */
@@ -130,6 +138,18 @@ weft_status weft_convolved_array(weft_plan plan, const weft_convolved *c, const 
 
 /* The same of a built-in kernel in free space (free_space.c). Collective. */
 weft_status weft_convolved_free_space(weft_plan plan, const weft_convolved *c, void *spectrum);
+
+/* Fills in c->parity and c->odd, and which axes turn (parity.c). */
+void weft_convolved_find_parity(weft_convolved *c);
+/* A number of the spectrum of a field that is odd along so many axes that turn, as that of its
+ * exponential series, i k of which is the derivative; or, `back`, the other way round. */
+static inline void weft_convolved_turn(unsigned odd, bool back, double value[2]) {
+    for (int n = __builtin_popcount(odd) % 4; n > 0; n--) {
+        const double re = value[0];
+        value[0] = back ? -value[1] : value[1];
+        value[1] = back ? re : -re;
+    }
+}
 
 /* Kernels that make fields from one another (fields.c): how many fields of a point there are before
  * and after; checks; wavenumbers; and the function of a WEFT_OPERATOR_MATRIX, whose argument is the

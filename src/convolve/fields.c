@@ -6,6 +6,7 @@
  */
 #include "convolve/convolve.h"
 
+#include "support/axis.h"
 #include "support/error.h"
 #include "support/pair.h"
 #include "support/text.h"
@@ -37,9 +38,10 @@ weft_status weft_convolved_check_fields(const weft_convolution_problem *p) {
     const char *name = weft_kernel_kind_name(k->kind);
     if (k->kind < WEFT_KERNEL_GRADIENT || k->kind > WEFT_KERNEL_ELASTIC) return WEFT_SUCCESS;
     for (int a = 0; a < p->rank; a++)
-        if (p->boundary[a] != WEFT_PERIODIC)
+        if (p->boundary[a] == WEFT_LINEAR || p->boundary[a] == WEFT_FREE_SPACE)
             return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                             "problem.boundary[%d] is %s, but kernel %s is for periodic axes only",
+                             "problem.boundary[%d] is %s, but kernel %s is for periodic, Dirichlet "
+                             "and Neumann axes only",
                              a, weft_boundary_name(p->boundary[a]), name);
     if (p->rank > 3 ||
         ((k->kind == WEFT_KERNEL_CURL || k->kind == WEFT_KERNEL_ELASTIC) && p->rank < 2))
@@ -120,7 +122,30 @@ static void add_waves(weft_text *t, const weft_convolved *c, const char *index) 
         weft_text_add(t, "};\n#define WAVE_STAGGERED 1\nconst real wave_half[] = {");
         for (int a = 0; a < rank; a++) weft_text_add(t, "(real)(%.17e),", c->axis[a].spacing / 2);
     }
-    weft_text_add(t, "};\nconst real wave_factor = (real)(%.17e);\n", 1 / c->points);
+    int turns = 0;
+    for (int a = 0; a < rank; a++) turns |= c->axis[a].turns << a;
+    weft_text_add(t,
+                  "};\nconst int wave_turns = %d;\nconst real wave_factor = (real)(%.17e);\n"
+                  "(void)wave_turns;\n",
+                  turns, 1 / c->points);
+}
+
+static void add_odd(weft_text *t, const weft_convolved *c, bool made) {
+    weft_text_add(t, "const int wave_odd_%s[] = {", made ? "out" : "in");
+    for (int f = 0; f < weft_convolved_fields(c, made); f++)
+        weft_text_add(t, "%u,", c->odd[made][f]);
+    weft_text_add(t, "};\n");
+}
+
+/* What wave_fields.cl wants where axes turn. */
+static void add_turns(weft_text *t, const weft_convolved *c) {
+    bool real = c->real;
+    for (int a = 0; a < c->problem.rank; a++) real = real && !weft_axis_is_fourier(c->axis[a].type);
+    weft_text_add(t, "#define WAVE_TURNS 1\n#define WAVE_FIELDS %d\n#define WAVE_MADE %d\n%s",
+                  weft_convolved_fields(c, false), weft_convolved_fields(c, true),
+                  real ? "#define WAVE_REAL 1\n" : "");
+    add_odd(t, c, false);
+    add_odd(t, c, true);
 }
 
 weft_status weft_convolved_write_snippet(const weft_convolved *c, const char *index,
@@ -129,6 +154,7 @@ weft_status weft_convolved_write_snippet(const weft_convolved *c, const char *in
     weft_text t = {.text = NULL};
     add_waves(&t, c, index);
     if (weft_convolved_makes_fields(c)) {
+        if (c->turning) add_turns(&t, c);
         weft_text_add(&t,
                       "#define WAVE_%s 1\nconst real wave_lame[] = {(real)(%.17e), "
                       "(real)(%.17e)};\n(void)wave_lame;\n%s",
@@ -147,7 +173,7 @@ weft_status weft_convolved_write_snippet(const weft_convolved *c, const char *in
 
 /* ---- matrices on the host ---- */
 
-enum { MOST = 6 }; /* fields */
+enum { MOST = WEFT_CONVOLVED_FIELDS };
 
 /* A wavenumber k, and what is made of the fields there, times `factor`. */
 typedef struct point {
@@ -212,14 +238,14 @@ static inline void multiply(weft_kernel_kind kind, int rank, const double *lame,
     if (kind == WEFT_KERNEL_ELASTIC) strain(rank, lame, p->factor, &over, p->k, p->in, p->out);
 }
 
-/* Where a frequency is its own negative (index n/2), a spectrum of real fields has the mean of both
- * signs; the signs of all such axes are tried. */
+/* Where a frequency is its own negative (index n/2, and axes of `tops`), a spectrum of real fields
+ * has the mean of both signs; the signs of all such axes are tried. */
 static void multiply_folded(const weft_convolved *c, weft_kernel_kind kind, int rank,
-                            const int64_t *index, int fields, point *p) {
+                            const int64_t *index, unsigned tops, int fields, point *p) {
     int folded[3], count = 0;
     weft_pair sum[MOST] = {{0, 0}};
     for (int a = 0; a < rank; a++)
-        if (weft_convolved_folds(&c->axis[a], index[a])) folded[count++] = a;
+        if (weft_convolved_folds(&c->axis[a], index[a]) || tops >> a & 1) folded[count++] = a;
     p->factor /= 1 << count;
     for (int signs = 0; signs < 1 << count; signs++) {
         for (int i = 0; i < count; i++)
@@ -247,6 +273,70 @@ static inline void multiply_staggered(const weft_convolved *c, int rank, const i
     multiply(WEFT_KERNEL_ELASTIC, rank, c->problem.kernel.lame, p);
     for (int i = 0; i < pairs; i++)
         p->out[rank + i] = weft_pair_times(weft_pair_conjugate(phase[i]), p->out[rank + i]);
+}
+
+/* ---- axes that turn ---- */
+
+static weft_pair turned(weft_pair value, unsigned odd, bool back) {
+    double parts[2] = {value[0], value[1]};
+    weft_convolved_turn(odd, back, parts);
+    return (weft_pair){parts[0], parts[1]};
+}
+
+/* Fields that are odd along axes are those of exponential series while they are multiplied. At
+ * index 0 of such an axis even fields have wavenumber 0 and odd ones the highest, n, which have
+ * nothing to do with one another: each is multiplied apart from the others. */
+static void multiply_turning(const weft_convolved *c, weft_kernel_kind kind, int rank,
+                             const int64_t *index, const weft_fields_run *run, point *p) {
+    weft_pair sum[MOST] = {{0, 0}};
+    unsigned ends = 0;
+    for (int a = 0; a < rank; a++)
+        if (c->axis[a].turns && index[a] == 0) ends |= 1u << a;
+    for (unsigned tops = 0; tops < 1u << rank; tops++) {
+        point one = {.factor = p->factor};
+        if (tops & ~ends) continue;
+        for (int a = 0; a < rank; a++)
+            one.k[a] = tops >> a & 1 ? weft_convolved_frequency(&c->axis[a], c->axis[a].transform)
+                                     : p->k[a];
+        for (int f = 0; f < run->in_fields; f++)
+            if ((c->odd[WEFT_FORWARD][f] & ends) == tops)
+                one.in[f] = turned(p->in[f], c->odd[WEFT_FORWARD][f], false);
+        multiply_folded(c, kind, rank, index, tops, run->out_fields, &one);
+        for (int f = 0; f < run->out_fields; f++) sum[f] += one.out[f];
+    }
+    for (int f = 0; f < run->out_fields; f++)
+        p->out[f] = turned(sum[f], c->odd[WEFT_INVERSE][f], true);
+}
+
+/* The field's number i of a run, of which real ones are the real parts. */
+static weft_pair number_at(const weft_fields_run *run, int f, int64_t i) {
+    const bool single = run->precision == WEFT_SINGLE;
+    if (run->complex_elements) return weft_pair_at(run->in[f], single, i);
+    return (weft_pair){
+        single ? (double)((const float *)run->in[f])[i] : ((const double *)run->in[f])[i], 0};
+}
+
+static void set_number(const weft_fields_run *run, int f, int64_t i, weft_pair value) {
+    const bool single = run->precision == WEFT_SINGLE;
+    if (run->complex_elements)
+        weft_pair_set(run->out[f], single, i, value);
+    else if (single)
+        ((float *)run->out[f])[i] = (float)value[0];
+    else
+        ((double *)run->out[f])[i] = value[0];
+}
+
+static void apply_turning(const weft_fields_run *run, const weft_convolved *c) {
+    const int rank = c->problem.rank;
+    int64_t index[3] = {0, 0, 0};
+    memcpy(index, run->index, (size_t)rank * sizeof *index);
+    for (int64_t i = 0; i < run->count; i++, index[run->axis]++) {
+        point p = {.factor = 1 / c->points};
+        for (int a = 0; a < rank; a++) p.k[a] = c->wave[a][index[a]];
+        for (int f = 0; f < run->in_fields; f++) p.in[f] = number_at(run, f, i * run->in_stride);
+        multiply_turning(c, c->problem.kernel.kind, rank, index, run, &p);
+        for (int f = 0; f < run->out_fields; f++) set_number(run, f, i * run->out_stride, p.out[f]);
+    }
 }
 
 /* ---- runs ---- */
@@ -334,7 +424,7 @@ apply(const weft_fields_run *run, const weft_convolved *c, weft_kernel_kind kind
         if (staggered)
             multiply_staggered(c, rank, index, &p);
         else if (folds || 2 * index[run->axis] == c->axis[run->axis].transform)
-            multiply_folded(c, kind, rank, index, out_fields, &p);
+            multiply_folded(c, kind, rank, index, 0, out_fields, &p);
         else
             multiply(kind, rank, c->problem.kernel.lame, &p);
         for (int f = 0; f < out_fields; f++)
@@ -391,7 +481,9 @@ void weft_convolved_apply_fields(const weft_fields_run *run, void *convolved) {
     const weft_kernel_kind kind = c->problem.kernel.kind;
     const int rank = c->problem.rank;
     const bool single = run->precision == WEFT_SINGLE;
-    if (c->axis[0].staggered)
+    if (c->turning)
+        apply_turning(run, c);
+    else if (c->axis[0].staggered)
         apply(run, c, WEFT_KERNEL_ELASTIC, rank, single, true, run->in_fields, run->out_fields, 0,
               run->count);
     else if (kind == WEFT_KERNEL_ELASTIC && rank == 3)

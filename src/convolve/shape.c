@@ -128,12 +128,6 @@ static weft_status check_orders(const weft_convolution_problem *p) {
             return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                              "problem.kernel.order[%d] is %d; derivatives have order 0 or more", a,
                              p->kernel.order[a]);
-        if (p->kernel.order[a] % 2 != 0 && reflects(p->boundary[a]))
-            return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                             "problem.kernel.order[%d] is %d, but a derivative of odd order turns "
-                             "even fields into odd ones, so boundary %s does not stay; choose "
-                             "an even order or another boundary",
-                             a, p->kernel.order[a], weft_boundary_name(p->boundary[a]));
     }
     return WEFT_SUCCESS;
 }
@@ -205,6 +199,12 @@ static weft_status check_discretization(const weft_convolution_problem *p, int f
                          "problem.kernel.discretization is staggered, but kernel %s is neither a "
                          "function of |k|^2 nor the elastic one; leave it 0",
                          weft_kernel_kind_name(kind));
+    for (int a = 0; a < p->rank && kind == WEFT_KERNEL_ELASTIC; a++)
+        if (reflects(p->boundary[a]))
+            return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                             "problem.kernel.discretization is staggered, but boundary[%d] is %s, "
+                             "for which the elastic kernel is that of the series; leave it 0",
+                             a, weft_boundary_name(p->boundary[a]));
     if (free_axes == 0) return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_UNSUPPORTED,
                      "problem.kernel.discretization is staggered, but axes are free space; leave "
@@ -318,10 +318,12 @@ static void find_axis(const weft_convolved *c, int a, weft_convolved_axis *axis)
     }
 }
 
-/* A product of powers of i k is imaginary if their sum is odd. */
+/* A product of powers of i k is imaginary if their sum is odd; along axes that reflect it makes
+ * cosines of sines and back, with real factors. */
 static bool is_imaginary(const weft_convolution_problem *p) {
     int sum = 0;
-    for (int a = 0; a < p->rank; a++) sum += p->kernel.order[a] % 2;
+    for (int a = 0; a < p->rank; a++)
+        if (!reflects(p->boundary[a])) sum += p->kernel.order[a] % 2;
     return p->kernel.kind == WEFT_KERNEL_DERIVATIVE && sum % 2 != 0;
 }
 
@@ -335,6 +337,7 @@ void weft_convolved_find_axes(weft_convolved *c) {
         c->points *= weft_axis_length(c->axis[a].type, c->axis[a].transform);
     }
     c->real = p->kind == WEFT_R2C;
+    weft_convolved_find_parity(c);
     const weft_kernel_kind kind = p->kernel.kind;
     c->complex_factors =
         (fourier || !c->real) && (weft_convolved_is_given(c) || kind == WEFT_KERNEL_FUNCTION ||
@@ -358,12 +361,15 @@ static weft_status copy_kernel(weft_convolved *c) {
     return WEFT_SUCCESS;
 }
 
-/* Along a line gradient and divergence are the derivative, which multiplies. */
+/* Along a line gradient and divergence are the derivative, which multiplies: of a scalar, and of a
+ * vector's only component, which is odd where a scalar is even. */
 static void simplify(weft_convolution_problem *p) {
     weft_convolution_kernel *kernel = &p->kernel;
     if (p->rank > 1 ||
         (kernel->kind != WEFT_KERNEL_GRADIENT && kernel->kind != WEFT_KERNEL_DIVERGENCE))
         return;
+    if (kernel->kind == WEFT_KERNEL_DIVERGENCE && reflects(p->boundary[0]))
+        p->boundary[0] = p->boundary[0] == WEFT_NEUMANN ? WEFT_DIRICHLET : WEFT_NEUMANN;
     kernel->kind = WEFT_KERNEL_DERIVATIVE;
     kernel->order[0] = 1;
 }

@@ -139,7 +139,7 @@ double weft_convolved_wavenumber(const weft_convolved_axis *axis, int64_t i) {
 
 double weft_convolved_frequency(const weft_convolved_axis *axis, int64_t i) {
     const double length = axis->spacing * (double)axis->transform;
-    if (axis->type == WEFT_DCT2) return pi * (double)i / length;
+    if (axis->type == WEFT_DCT2 || axis->turns) return pi * (double)i / length;
     if (axis->type == WEFT_DST2) return pi * (double)(i + 1) / length;
     return 2 * pi * (double)(2 * i > axis->transform ? i - axis->transform : i) / length;
 }
@@ -159,6 +159,15 @@ static void mean_of_signs(const weft_convolved *c, double *k, const int *folded,
     }
 }
 
+/* Of exponential series to one of series of cosines and sines along axes that turn. At index 0 of
+ * these one of the two has wavenumber 0 and the other n, so that odd orders make nothing. */
+static void make_real(const weft_convolved *c, const int64_t *index, double value[2]) {
+    for (int a = 0; a < c->problem.rank; a++)
+        if (c->axis[a].turns && index[a] == 0) value[0] = value[1] = 0;
+    weft_convolved_turn(c->odd[WEFT_FORWARD][0], false, value);
+    weft_convolved_turn(c->odd[WEFT_INVERSE][0], true, value);
+}
+
 void weft_convolved_symbol_of(const weft_convolved *c, const int64_t *index, double value[2]) {
     double k[WEFT_MAX_RANK];
     int folded[WEFT_MAX_RANK], count = 0;
@@ -170,6 +179,7 @@ void weft_convolved_symbol_of(const weft_convolved *c, const int64_t *index, dou
     mean_of_signs(c, k, folded, count, value);
     if (c->problem.correlate) value[1] = -value[1];
     weft_convolved_finish(c, value);
+    make_real(c, index, value);
 }
 
 int64_t weft_convolved_extent(const weft_convolved *c, int a) {

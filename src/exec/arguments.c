@@ -38,7 +38,7 @@ typedef struct range {
 static range range_of(const struct weft_plan_private *plan, weft_space space,
                       weft_operator_place place) {
     int64_t first, end;
-    if (!plan->call.strided[space == WEFT_OUTPUT ? WEFT_OUTPUT : WEFT_INPUT])
+    if (!plan->call.strides.given[space == WEFT_OUTPUT ? WEFT_OUTPUT : WEFT_INPUT])
         return (range){0, plan->build->buffers.callers_bytes[space]};
     weft_call_reach(&plan->call, place, &first, &end);
     return (range){first, (size_t)(end - first)};

@@ -59,7 +59,7 @@ static void size_strided(weft_build *b, weft_operator_place place) {
     const bool input = place == WEFT_PLACE_LOAD || place == WEFT_PLACE_STORE;
     const weft_space space = input ? WEFT_INPUT : WEFT_OUTPUT;
     int64_t *begin = &b->buffers.callers_first[space], first, end;
-    if (!b->planner->call->strided[space]) return;
+    if (!b->planner->call->strides.given[space]) return;
     weft_call_reach(b->planner->call, place, &first, &end);
     if (first < *begin) *begin = first;
     raise_to(&b->buffers.callers_bytes[space], (size_t)(end - *begin));

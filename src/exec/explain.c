@@ -5,6 +5,7 @@
 #include "exec/plan.h"
 
 #include "exec/explain.h"
+#include "support/axis.h"
 #include "support/c_locale.h"
 #include "support/error.h"
 
@@ -54,7 +55,8 @@ static void describe_fft(const weft_step *step, json_t *out) {
     if (t->kind == WEFT_TRANSFORM_R2R) {
         json_t *types = json_array();
         for (int d = t->dims - 1; d >= 0; d--) /* as `axes` */
-            json_array_append_new(types, json_string(weft_axis_name(t->type[d])));
+            json_array_append_new(types,
+                                  json_string(weft_axis_name(weft_axis_in_order(t->type[d]))));
         json_object_set_new(out, "types", types);
     }
     json_object_set_new(out, "dimensions", dimensions(t->dim, t->dims));
@@ -212,8 +214,8 @@ static json_t *describe_candidate(const weft_candidate *c) {
 static void describe_strides(const weft_call *call, weft_space space, const char *name,
                              json_t *out) {
     const int rank = call->problem.rank;
-    const int64_t *stride = call->stride[space];
-    if (!call->strided[space]) return;
+    const int64_t *stride = call->strides.of[space];
+    if (!call->strides.given[space]) return;
     json_object_set_new(out, name, integers(stride, call->problem.batch > 1 ? rank + 1 : rank));
 }
 

@@ -62,6 +62,7 @@ static weft_status plan_transform(weft_build *b, const weft_fft_step *fft, const
         t.part_loop = fft->tile_loop;
         t.loop[fft->tile_loop].n = task->as.fft.n;
     }
+    if (fft->by_member) weft_step_set_types(&b->chain, fft, fft->member + task->as.fft.first, &t);
     if (task->as.fft.from_partners && fft->remote_piece) t.in_pieces.piece = fft->remote_piece;
     t.scratch = &b->transforms.scratch[task->lane == WEFT_LANE_LOW_PRIORITY];
     return find_or_plan(b, &t, plan);

@@ -4,6 +4,7 @@
  * sources. The engine defines, for lines of the kinds ORDERED to MIRRORED,
  *
  *     TYPE, SINE    1 to 4, and whether it is a sine transform
+ *     ALIGNED_SINE  whether that has frequency j as number j, and frequency n as number 0
  *     FACTORS       where roots of unity begin in the tables: exp(-2 pi i k / 4n) of types 2 and 3;
  *                   of type 4 n/2 of exp(-2 pi i (4k + 1) / 8n), and n/2 of exp(-2 pi i k / 2n)
  *
@@ -47,6 +48,7 @@ FUNCTION int ordered_sign(int i) {
 
 /* Types 2 and 3: the point that is coefficient k of the cosine transform. */
 FUNCTION int wave_point(int k) {
+    if (ALIGNED_SINE) return k > 0 ? REAL_LENGTH - k : 0;
     return SINE ? REAL_LENGTH - 1 - k : k;
 }
 

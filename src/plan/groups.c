@@ -138,9 +138,9 @@ weft_axis_groups weft_axis_groups_of(const weft_chain *chain, const weft_segment
     for (int i = 0; i < segment->transforms; i++) {
         const int a = axis[i];
         const bool padded = is_padded(chain, segment, a);
-        if (weft_axis_is_fourier(chain->type[a]))
+        if (weft_axis_is_fourier(chain->types.forward[a]))
             add_axis(groups.fourier, &groups.fouriers, a, padded);
-        else if (chain->type[a] != WEFT_AXIS_NONE)
+        else if (chain->types.forward[a] != WEFT_AXIS_NONE)
             add_axis(groups.real_to_real, &groups.real_to_reals, a, padded);
         else if (padded)
             groups.none.axis[groups.none.axes++] = a;
@@ -206,7 +206,7 @@ static void add_fourier(const weft_schedule_request *request, weft_schedule *sch
 static void add_group(const weft_schedule_request *request, weft_schedule *schedule,
                       const weft_axis_group *group, const weft_end *from, const weft_end *to) {
     const bool forward = request->direction == WEFT_FORWARD;
-    const bool transforms = request->chain->type[group->axis[0]] != WEFT_AXIS_NONE;
+    const bool transforms = request->chain->types.forward[group->axis[0]] != WEFT_AXIS_NONE;
     const weft_end *narrow = forward ? from : to;
     weft_end wide = {NULL, transforms ? narrow->order : from->order, narrow->real, NULL};
     const weft_distribution extended =

@@ -31,7 +31,9 @@ weft_status weft_planner_chain(const weft_planner *planner, const weft_candidate
         .members_last = call->problem.fields_fastest != 0,
         .real = call->problem.kind != WEFT_C2C,
         .halved = weft_axis_halved(&call->problem),
-        .type = call->problem.axis,
+        .types = {.parity = call->parity,
+                  .fields = {weft_call_fields(call, WEFT_FORWARD),
+                             weft_call_fields(call, WEFT_INVERSE)}},
         .line = call->line,
         .decomposition = candidate->decomposition,
         .variant = candidate->variant,
@@ -40,6 +42,7 @@ weft_status weft_planner_chain(const weft_planner *planner, const weft_candidate
         .ranks = planner->ranks,
         .boxes = {planner->input_boxes, planner->output_boxes},
         .order = {input_order, output_order}};
+    memcpy(request.types.forward, call->problem.axis, sizeof request.types.forward);
     return weft_chain_build(&request, chain);
 }
 

@@ -256,8 +256,7 @@ static weft_status check_options(const weft_problem *p, weft_options *o, int ran
 }
 
 int64_t weft_call_members(const weft_call *call, weft_direction direction) {
-    const weft_problem *p = &call->problem;
-    return p->batch * (direction == WEFT_FORWARD ? p->fields : p->result_fields);
+    return call->problem.batch * weft_call_fields(call, direction);
 }
 
 /* A point of the result that has other fields than one of the input takes other memory. */
@@ -554,6 +553,7 @@ static weft_status apply_purpose(const weft_purpose *purpose, weft_call *call) {
     call->options.convolve = purpose->direction == WEFT_CONVOLVE;
     call->options.keep_spectrum = purpose->keeps;
     call->line.scattered = purpose->scatters;
+    call->parity = purpose->parity;
     return WEFT_SUCCESS;
 }
 

@@ -4,6 +4,7 @@
 
 #include "operator/operator.h"
 #include "plan/line.h"
+#include "support/axis.h"
 #include "support/versioned.h"
 #include "transport/transport.h"
 
@@ -16,19 +17,25 @@ typedef struct weft_line_operators {
     weft_operator item[3];            /* of these lists */
 } weft_line_operators;
 
+/* Callers' arrays that are not row-major, by weft_space. */
+typedef struct weft_call_strides {
+    bool given[2];            /* the array has strides of its own: ... */
+    int64_t of[2][WEFT_AXES]; /* ... these, the batch last */
+    bool differ;              /* the arrays are not one view of the same numbers */
+} weft_call_strides;
+
 /* The caller's structs, completed with defaults. Bricks and operators are copied; the problem's own
  * pointers to them are NULL. */
 typedef struct weft_call {
     weft_problem problem;
+    weft_parity parity;
     weft_options options;
     weft_storage spectrum_storage; /* of what an inverse transform loads */
     bool has_input, has_output;
     unsigned directions;                     /* bit d: this weft_direction may be planned */
     const struct weft_device_handle *device; /* lent by another plan, or NULL */
     weft_brick input, output;
-    bool strided[2];              /* by weft_space: the caller's array is not row-major, ... */
-    int64_t stride[2][WEFT_AXES]; /* ... and has these strides, the batch last */
-    bool views_differ;            /* strided arrays that are not one view of the same numbers */
+    weft_call_strides strides;
     weft_operator_list operators[WEFT_PLACES]; /* with the scaling of problem.norm */
     weft_operator_settings
         settings; /* that the lists' operators read, as the caller set them last */
@@ -43,7 +50,8 @@ typedef struct weft_purpose {
     weft_direction direction; /* the only one that is executed */
     bool keeps;               /* a convolution's spectrum is stored, too */
     bool scatters;            /* a line over several ranks is scattered (plan/line.h) */
-    weft_operators resume;    /* on the spectrum, as an inverse transform loads it */
+    weft_parity parity;
+    weft_operators resume; /* on the spectrum, as an inverse transform loads it */
     /* That of another plan, which is destroyed later, so that both find each other's memory; NULL:
      * the plan opens one of its own. */
     const struct weft_device_handle *device;
@@ -111,6 +119,9 @@ weft_status weft_call_gather_boxes(weft_transport *transport, const weft_call *c
 /* Members of the batch, all fields of each: those of a forward transform's input, or of an inverse
  * one's. */
 int64_t weft_call_members(const weft_call *call, weft_direction direction);
+static inline int64_t weft_call_fields(const weft_call *call, weft_direction direction) {
+    return direction == WEFT_FORWARD ? call->problem.fields : call->problem.result_fields;
+}
 
 /* Fails where a field of a caller's struct is not one of its values 0 to last. */
 weft_status weft_check_range(const char *name, int value, int last);

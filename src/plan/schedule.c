@@ -114,8 +114,9 @@ static void add_transfer(weft_schedule *schedule, weft_transfer transfer) {
 static const int64_t *strides_at(const weft_schedule_request *request, weft_operator_place place) {
     const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
     const weft_space space = spectral ? WEFT_OUTPUT : WEFT_INPUT;
-    if (!request->call || request->host_buffers || !request->call->strided[space]) return NULL;
-    return request->call->stride[space];
+    if (!request->call || request->host_buffers || !request->call->strides.given[space])
+        return NULL;
+    return request->call->strides.of[space];
 }
 
 /* The caller's array at a place, of which this rank has `box`. */
@@ -145,14 +146,14 @@ static void fill_strided_transfer(const weft_schedule_request *request, weft_ste
     const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
     const weft_space space = spectral ? WEFT_OUTPUT : WEFT_INPUT;
     const bool up = step->as.copy.transfer == WEFT_HOST_TO_DEVICE;
-    if (!request->call || !request->call->strided[space]) return;
+    if (!request->call || !request->call->strides.given[space]) return;
     weft_pointwise_layout layout = {.box = weft_distribution_box(at->distribution, request->rank)};
     memcpy(layout.order, at->order, sizeof layout.order);
     layout.stored = stored_at(request, place, &layout.box);
     const weft_view near = weft_stored_view(&layout);
     const int64_t element = step->src_bytes / weft_view_elements(&near);
     weft_view far = near;
-    memcpy(far.stride, request->call->stride[space], sizeof far.stride);
+    memcpy(far.stride, request->call->strides.of[space], sizeof far.stride);
     step->as.copy.copy = weft_copy_between(up ? &far : &near, up ? &near : &far, (size_t)element);
     *(up ? &step->src_bytes : &step->dst_bytes) = weft_view_reach(&far) * element;
 }

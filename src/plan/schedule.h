@@ -48,6 +48,8 @@ typedef struct weft_fft_step {
     int axis[WEFT_MAX_RANK];          /* the axes, first transformed first */
     weft_piece *in_piece, *out_piece; /* of the transform, or NULL */
     int tiles, tile_loop;             /* tile_loop: with several tiles */
+    bool by_member; /* each tile is one member of the batch, with types of its own, ... */
+    int64_t member; /* ... the first one this member */
     int remote_tiles;
     weft_piece *remote_piece;
 } weft_fft_step;
@@ -300,6 +302,9 @@ static inline weft_step *weft_schedule_transform(weft_schedule *schedule, int i)
     return step->kind == WEFT_STEP_FFT && !weft_step_is_empty(&step->as.fft) ? step : NULL;
 }
 
+/* Gives a transform of the step the types of a member of the batch. */
+void weft_step_set_types(const weft_chain *chain, const weft_fft_step *fft, int64_t member,
+                         weft_transform *transform);
 /* Whether the transform is along this axis of the array. */
 bool weft_step_transforms(const weft_fft_step *fft, int axis);
 /* The loop of the transform that is this axis, which it leaves alone, of a box of extents n. */

@@ -43,7 +43,8 @@ static strategy slab_row(int axis) {
 
 /* The axis that is halved by name, or -1. The last Fourier axis goes first anyway. */
 static int named_axis(const weft_chain_request *request) {
-    const bool named = request->halved >= 0 && request->type[request->halved] == WEFT_AXIS_REAL;
+    const bool named =
+        request->halved >= 0 && request->types.forward[request->halved] == WEFT_AXIS_REAL;
     return named ? request->halved : -1;
 }
 
@@ -61,11 +62,12 @@ static strategy table(const weft_chain_request *request) {
         return pencil_row(rank, 0, named); /* one rank, one axis: nothing to split */
     switch (request->decomposition) {
     case WEFT_SLAB_1D2D:
-        if (named > 0 && named < rank - 1 && weft_axis_is_fourier(request->type[rank - 1]))
+        if (named > 0 && named < rank - 1 && weft_axis_is_fourier(request->types.forward[rank - 1]))
             return halved_slab_row(named, rank - 1);
         return slab_row(rank - 1);
     case WEFT_SLAB_Y_ZX:
-        if (halved > 1 && weft_axis_is_fourier(request->type[1])) return halved_slab_row(halved, 1);
+        if (halved > 1 && weft_axis_is_fourier(request->types.forward[1]))
+            return halved_slab_row(halved, 1);
         return slab_row(1);
     default:
         return pencil_row(rank, grid_axes, named);
@@ -308,7 +310,7 @@ static weft_status check_halved(const weft_chain *chain) {
         bool fourier = false, halved = false;
         for (int i = 0; i < chain->segment[s].transforms; i++) {
             const int a = chain->segment[s].axis[i];
-            fourier = fourier || weft_axis_is_fourier(chain->type[a]);
+            fourier = fourier || weft_axis_is_fourier(chain->types.forward[a]);
             halved = halved || a == chain->halved;
         }
         if (fourier && !halved)
@@ -322,6 +324,23 @@ static weft_status check_halved(const weft_chain *chain) {
     return WEFT_SUCCESS;
 }
 
+weft_axis weft_chain_type(const weft_chain *chain, weft_direction direction, int axis,
+                          int64_t member) {
+    const weft_parity *p = &chain->types.parity;
+    const unsigned turned = p->turned[direction][axis];
+    const bool aligned = p->turned[WEFT_FORWARD][axis] || p->turned[WEFT_INVERSE][axis];
+    weft_axis type = chain->types.forward[axis];
+    if (aligned)
+        type =
+            weft_axis_of_parity(type, turned >> member % chain->types.fields[direction] & 1, true);
+    return direction == WEFT_INVERSE ? weft_axis_inverse(type) : type;
+}
+
+bool weft_chain_types_differ(const weft_chain *chain, weft_direction direction, int axis) {
+    const unsigned turned = chain->types.parity.turned[direction][axis];
+    return turned != 0 && turned != (1u << chain->types.fields[direction]) - 1;
+}
+
 weft_status weft_chain_build(const weft_chain_request *request, weft_chain *chain) {
     memset(chain, 0, sizeof *chain);
     chain->axes = request->rank + 1;
@@ -329,7 +348,7 @@ weft_status weft_chain_build(const weft_chain_request *request, weft_chain *chai
     chain->n[request->rank] = request->members[WEFT_FORWARD];
     chain->real = request->real;
     chain->halved = request->halved;
-    memcpy(chain->type, request->type, (size_t)request->rank * sizeof *chain->type);
+    chain->types = request->types;
     chain->ranks = request->ranks;
     chain->grid_axes = request->grid_axes;
     memcpy(chain->grid, request->grid, (size_t)request->grid_axes * sizeof chain->grid[0]);

@@ -11,8 +11,16 @@
 
 #include "layout/layout.h"
 #include "plan/line.h"
+#include "support/axis.h"
 
 #define WEFT_MAX_SEGMENTS (WEFT_MAX_RANK + 2)
+
+/* What is done along each axis. */
+typedef struct weft_axis_types {
+    weft_axis forward[WEFT_MAX_RANK]; /* by the forward transform, ... */
+    weft_parity parity;               /* ... but for fields that are turned */
+    int64_t fields[2];                /* [direction]: of each member of the batch */
+} weft_axis_types;
 
 typedef struct weft_segment {
     /* [direction][space]: the array at either end, WEFT_INPUT being where a forward transform
@@ -30,13 +38,13 @@ static inline bool weft_segment_transforms(const weft_segment *segment, int axis
 }
 
 typedef struct weft_chain {
-    int axes;                      /* rank + 1 */
-    int64_t n[WEFT_AXES];          /* lengths of the transforms; the batch going forward last */
-    int ranks;                     /* of the whole process group */
-    bool real;                     /* real input */
-    weft_line line;                /* the array is that of a line over several ranks */
-    int halved;                    /* the axis whose transform makes complex data of it, or -1 */
-    weft_axis type[WEFT_MAX_RANK]; /* what the forward transform does along each axis */
+    int axes;             /* rank + 1 */
+    int64_t n[WEFT_AXES]; /* lengths of the transforms; the batch going forward last */
+    int ranks;            /* of the whole process group */
+    bool real;            /* real input */
+    weft_line line;       /* the array is that of a line over several ranks */
+    int halved;           /* the axis whose transform makes complex data of it, or -1 */
+    weft_axis_types types;
     int segments;
     weft_segment segment[WEFT_MAX_SEGMENTS];
     /* Redistribution k leads from segment k to k+1. Its group: the ranks that agree in all grid
@@ -58,7 +66,7 @@ typedef struct weft_chain_request {
     bool members_last;        /* they are contiguous in the callers' arrays; else slowest */
     bool real;                /* as in weft_chain */
     int halved;               /* as in weft_chain */
-    const weft_axis *type;    /* [rank] */
+    weft_axis_types types;    /* as in weft_chain */
     weft_line line;           /* as in weft_chain; the decomposition does not matter then */
     weft_decomposition decomposition;
     weft_variant variant;
@@ -68,6 +76,12 @@ typedef struct weft_chain_request {
     const weft_region *boxes[2]; /* [space]: of extents n, or NULL */
     const int *order[2]; /* [space]: of this rank's box (WEFT_AXES entries), natural when NULL */
 } weft_chain_request;
+
+/* The transform along an axis in a direction, of a member of the batch, fields included; and
+ * whether it is that of all of them. */
+weft_axis weft_chain_type(const weft_chain *chain, weft_direction direction, int axis,
+                          int64_t member);
+bool weft_chain_types_differ(const weft_chain *chain, weft_direction direction, int axis);
 
 /* Whether data is real where segment s begins, in the forward direction. */
 bool weft_chain_is_real(const weft_chain *chain, int s);

@@ -56,7 +56,7 @@ static weft_status check(const weft_schedule_request *request) {
             "real convolutions are streamed by plans of transforms, whose output has room "
             "for the spectrum");
     WEFT_TRY(check_axes(request->chain));
-    if (request->call->strided[WEFT_INPUT] || request->call->strided[WEFT_OUTPUT])
+    if (request->call->strides.given[WEFT_INPUT] || request->call->strides.given[WEFT_OUTPUT])
         return weft_stream_refuse("arrays with strides of their own are not streamed");
     for (int i = 0; i < WEFT_PLACES; i++) {
         const weft_operator_list *list = &request->operators[i];

@@ -50,7 +50,7 @@ static int64_t largest_element(const weft_call *call, weft_space space) {
 /* Copies the given strides, without those of axes of one index. Returns whether there are any. */
 static bool copy_given(weft_call *call, weft_space space, const int64_t *n) {
     const weft_problem *p = &call->problem;
-    int64_t *stride = call->stride[space];
+    int64_t *stride = call->strides.of[space];
     bool any = false;
     for (int a = 0; a <= p->rank; a++) {
         stride[a] = a < p->rank           ? (space == WEFT_INPUT ? p->in_stride : p->out_stride)[a]
@@ -68,7 +68,7 @@ static bool is_row_major(const weft_call *call, weft_space space, const int64_t 
     int64_t next = 1;
     for (int i = rank - 1; i >= -1; i--) {
         const int a = i < 0 ? rank : i;
-        if (n[a] != 1 && call->stride[space][a] != next) return false;
+        if (n[a] != 1 && call->strides.of[space][a] != next) return false;
         next *= n[a];
     }
     return true;
@@ -79,7 +79,7 @@ static weft_status check_sizes(const weft_call *call, weft_space space, const in
     const int rank = call->problem.rank;
     int64_t reach = 1;
     for (int a = 0; a <= rank; a++) {
-        const int64_t stride = call->stride[space][a];
+        const int64_t stride = call->strides.of[space][a];
         char field[48];
         snprintf(field, sizeof field,
                  a < rank ? "problem.%s_stride[%d]" : "problem.%s_batch_stride", name_of(space), a);
@@ -103,7 +103,7 @@ static weft_status check_sizes(const weft_call *call, weft_space space, const in
 /* From the axis of the smallest stride on, each stride must pass what the axes before it reach. */
 static weft_status check_overlap(const weft_call *call, weft_space space, const int64_t *n) {
     const int rank = call->problem.rank;
-    const int64_t *stride = call->stride[space];
+    const int64_t *stride = call->strides.of[space];
     int order[WEFT_AXES], axes = 0;
     for (int a = 0; a <= rank; a++) {
         int place = axes;
@@ -153,25 +153,26 @@ static weft_status read_space(weft_call *call, weft_space space, int ranks) {
                          "stores row-major spectra; leave the strides 0");
     WEFT_TRY(check_sizes(call, space, n));
     WEFT_TRY(check_overlap(call, space, n));
-    call->strided[space] = !is_row_major(call, space, n);
+    call->strides.given[space] = !is_row_major(call, space, n);
     return WEFT_SUCCESS;
 }
 
 /* Whether both arrays are one view of the same numbers, so that in == out makes sense. */
 static bool is_one_view(const weft_call *call) {
     const weft_problem *p = &call->problem;
-    bool same = p->kind != WEFT_R2C && call->strided[WEFT_INPUT] == call->strided[WEFT_OUTPUT];
-    for (int a = 0; a <= p->rank && call->strided[WEFT_INPUT]; a++)
-        same = same && call->stride[WEFT_INPUT][a] == call->stride[WEFT_OUTPUT][a];
+    bool same =
+        p->kind != WEFT_R2C && call->strides.given[WEFT_INPUT] == call->strides.given[WEFT_OUTPUT];
+    for (int a = 0; a <= p->rank && call->strides.given[WEFT_INPUT]; a++)
+        same = same && call->strides.of[WEFT_INPUT][a] == call->strides.of[WEFT_OUTPUT][a];
     return same;
 }
 
 weft_status weft_call_read_strides(weft_call *call, int ranks) {
     WEFT_TRY(read_space(call, WEFT_INPUT, ranks));
     WEFT_TRY(read_space(call, WEFT_OUTPUT, ranks));
-    const bool any = call->strided[WEFT_INPUT] || call->strided[WEFT_OUTPUT];
-    call->views_differ = any && !is_one_view(call);
-    if (call->views_differ && call->options.placement == WEFT_IN_PLACE)
+    const bool any = call->strides.given[WEFT_INPUT] || call->strides.given[WEFT_OUTPUT];
+    call->strides.differ = any && !is_one_view(call);
+    if (call->strides.differ && call->options.placement == WEFT_IN_PLACE)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "options.placement: in place problem.in_stride and out_stride, with the "
                          "batch's, must be the same and the kind c2c or r2r; choose "
@@ -181,7 +182,7 @@ weft_status weft_call_read_strides(weft_call *call, int ranks) {
 
 bool weft_call_allows_in_place(const weft_call *call, weft_direction direction) {
     return call->options.placement != WEFT_OUT_OF_PLACE &&
-           (!call->views_differ || direction == WEFT_CONVOLVE);
+           (!call->strides.differ || direction == WEFT_CONVOLVE);
 }
 
 void weft_call_reach(const weft_call *call, weft_operator_place place, int64_t *first,
@@ -190,7 +191,7 @@ void weft_call_reach(const weft_call *call, weft_operator_place place, int64_t *
     const weft_space space = spectral ? WEFT_OUTPUT : WEFT_INPUT;
     weft_view view = {.axes = call->problem.rank + 1};
     extents_of(call, space, view.n);
-    memcpy(view.stride, call->stride[space], sizeof view.stride);
+    memcpy(view.stride, call->strides.of[space], sizeof view.stride);
     weft_view_range(&view, first, end);
     *first *= element_bytes(call, place);
     *end *= element_bytes(call, place);

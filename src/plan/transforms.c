@@ -40,10 +40,25 @@ static double transform_flops(const weft_transform *transform) {
     return transform->kind == WEFT_TRANSFORM_C2C ? flops : flops / 2;
 }
 
-/* What is done along an axis in the direction of the request. */
-static weft_axis type_of(const weft_schedule_request *request, int axis) {
-    const weft_axis type = request->chain->type[axis];
-    return request->direction == WEFT_INVERSE ? weft_axis_inverse(type) : type;
+void weft_step_set_types(const weft_chain *chain, const weft_fft_step *fft, int64_t member,
+                         weft_transform *t) {
+    for (int d = 0; d < t->dims; d++)
+        t->type[d] = weft_chain_type(chain, t->direction, fft->axis[t->dims - 1 - d], member);
+}
+
+/* Where the fields of a member have different types, each member is a tile. */
+static void tell_members_apart(const weft_schedule_request *request, const weft_region *box,
+                               weft_fft_step *fft) {
+    const int members = request->chain->axes - 1;
+    bool differ = false;
+    for (int d = 0; d < fft->transform.dims; d++)
+        differ =
+            differ || weft_chain_types_differ(request->chain, request->direction, fft->axis[d]);
+    fft->member = box->lo[members];
+    if (!differ || box->n[members] < 2) return;
+    fft->by_member = true;
+    fft->tiles = (int)box->n[members];
+    fft->tile_loop = weft_step_loop(fft, box->n, members);
 }
 
 /* Real to real, complex data is twice as many real lines: the real and imaginary parts are a loop
@@ -91,7 +106,7 @@ void weft_schedule_add_transform(const weft_schedule_request *request, weft_sche
     weft_step *step = weft_schedule_add_step(schedule, WEFT_STEP_FFT);
     weft_fft_step *fft = &step->as.fft;
     weft_transform *t = &fft->transform;
-    const bool real_to_real = weft_axis_is_real_to_real(request->chain->type[axes[0]]);
+    const bool real_to_real = weft_axis_is_real_to_real(request->chain->types.forward[axes[0]]);
     *t = (weft_transform){.kind = real_to_real ? WEFT_TRANSFORM_R2R
                                   : from->real ? WEFT_TRANSFORM_R2C
                                   : to->real   ? WEFT_TRANSFORM_C2R
@@ -109,7 +124,6 @@ void weft_schedule_add_transform(const weft_schedule_request *request, weft_sche
         int a = axes[count - 1 - i];
         int64_t n = in.n[a] > out.n[a] ? in.n[a] : out.n[a]; /* the real side is the longer one */
         t->dim[i] = (weft_dimension){n, in_view.stride[a], out_view.stride[a]};
-        t->type[i] = type_of(request, a);
         transformed[a] = true;
         fft->axis[i] = axes[i];
     }
@@ -124,6 +138,8 @@ void weft_schedule_add_transform(const weft_schedule_request *request, weft_sche
     if (fft->parts == 2) halve_strides(t);
     fft->can_alias = same && from->real == to->real;
     fft->tiles = 1;
+    tell_members_apart(request, &in, fft);
+    weft_step_set_types(request->chain, fft, fft->member, t);
     t->destroy_input = schedule->steps > 1;
     step->src_bytes =
         weft_view_reach(&in_view) * weft_end_element_bytes(request->precision, from->real);

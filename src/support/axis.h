@@ -5,6 +5,19 @@
 #include <stdbool.h>
 #include <weft/weft.h>
 
+/* Sine transforms of types 2 and 3 whose frequencies lie where the cosine transforms of these types
+ * have theirs: number j is that of frequency j, but number 0 that of frequency n, which DST2 and
+ * DST3 have as the last one. So a derivative makes one spectrum of the other number by number. For
+ * plans within the library; weft.h does not have them. */
+enum {
+    WEFT_DST2_ALIGNED = WEFT_AXIS_REAL + 1,
+    WEFT_DST3_ALIGNED,
+};
+
+static inline bool weft_axis_is_aligned(weft_axis axis) {
+    return (int)axis == WEFT_DST2_ALIGNED || (int)axis == WEFT_DST3_ALIGNED;
+}
+
 static inline bool weft_axis_is_fourier(weft_axis axis) {
     return axis == WEFT_AXIS_OF_KIND || axis == WEFT_AXIS_REAL;
 }
@@ -15,16 +28,23 @@ static inline bool weft_axis_is_real_to_real(weft_axis axis) {
 
 /* Of a real-to-real transform: whether it is a sine transform, and its type, 1 to 4. */
 static inline bool weft_axis_is_sine(weft_axis axis) {
-    return axis >= WEFT_DST1 && axis <= WEFT_DST4;
+    return (axis >= WEFT_DST1 && axis <= WEFT_DST4) || weft_axis_is_aligned(axis);
+}
+
+/* DST2 or DST3 with its frequencies in their usual order, of an aligned one; others as they are. */
+static inline weft_axis weft_axis_in_order(weft_axis axis) {
+    if (!weft_axis_is_aligned(axis)) return axis;
+    return (int)axis == WEFT_DST2_ALIGNED ? WEFT_DST2 : WEFT_DST3;
 }
 
 static inline int weft_axis_number(weft_axis axis) {
+    axis = weft_axis_in_order(axis);
     return 1 + (int)axis - (int)(weft_axis_is_sine(axis) ? WEFT_DST1 : WEFT_DCT1);
 }
 
 /* What undoes it, but for a factor: types 2 and 3 are each other's inverse. */
 static inline weft_axis weft_axis_inverse(weft_axis axis) {
-    switch (axis) {
+    switch ((int)axis) {
     case WEFT_DCT2:
         return WEFT_DCT3;
     case WEFT_DCT3:
@@ -33,10 +53,29 @@ static inline weft_axis weft_axis_inverse(weft_axis axis) {
         return WEFT_DST3;
     case WEFT_DST3:
         return WEFT_DST2;
+    case WEFT_DST2_ALIGNED:
+        return (weft_axis)WEFT_DST3_ALIGNED;
+    case WEFT_DST3_ALIGNED:
+        return (weft_axis)WEFT_DST2_ALIGNED;
     default:
         return axis;
     }
 }
+
+/* The cosine transform of type 2 of a sine one, or the other way round; `aligned`: sine transforms
+ * are aligned ones. */
+static inline weft_axis weft_axis_of_parity(weft_axis axis, bool turned, bool aligned) {
+    const bool sine = weft_axis_is_sine(axis) != turned;
+    return !sine ? WEFT_DCT2 : aligned ? (weft_axis)WEFT_DST2_ALIGNED : WEFT_DST2;
+}
+
+/* Fields that are odd along an axis where others are even: which of them are transformed forward,
+ * and which back, by the sine transform in place of the cosine one that problem.axis says (types 2
+ * and 3), or the other way round. So what is done to spectra makes even fields of odd ones. Sine
+ * transforms along such an axis are aligned. */
+typedef struct weft_parity {
+    unsigned turned[2][WEFT_MAX_RANK]; /* [direction][axis], bit f: field f of each member */
+} weft_parity;
 
 /* The logical length of weft_axis: what forward and inverse along n points multiply by together. */
 static inline double weft_axis_length(weft_axis axis, int64_t n) {

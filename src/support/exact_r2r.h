@@ -64,6 +64,9 @@ static inline long double *r2r_table(bool sine, int64_t period) {
 static inline void r2r_define_axis(weft_axis type, int64_t outer, int64_t n, int64_t inner,
                                    long double *x) {
     if (type == WEFT_AXIS_NONE) return;
+    /* Where aligned frequencies lie: behind one that is the last one otherwise. */
+    const int64_t in_lag = (int)type == WEFT_DST3_ALIGNED, out_lag = (int)type == WEFT_DST2_ALIGNED;
+    type = weft_axis_in_order(type);
     const int64_t period = r2r_term_of(type, n, 0, 0).period;
     long double *table = r2r_table(type >= WEFT_DST1, period);
     long double *y = malloc((size_t)n * sizeof *y);
@@ -72,7 +75,7 @@ static inline void r2r_define_axis(weft_axis type, int64_t outer, int64_t n, int
         for (int64_t k = 0; k < n; k++) y[k] = 0;
         for (int64_t j = 0; j < n; j++) {
             const r2r_term first = r2r_term_of(type, n, j, 0);
-            const long double factor = (long double)first.weight * at[j * inner];
+            const long double factor = (long double)first.weight * at[(j + in_lag) % n * inner];
             /* The product grows by the same number from each k to the next. */
             const int64_t step = (r2r_term_of(type, n, j, 1).product - first.product) % period;
             if (factor == 0) continue;
@@ -82,7 +85,7 @@ static inline void r2r_define_axis(weft_axis type, int64_t outer, int64_t n, int
                 if (i >= period) i -= period;
             }
         }
-        for (int64_t k = 0; k < n; k++) at[k * inner] = y[k];
+        for (int64_t k = 0; k < n; k++) at[(k + out_lag) % n * inner] = y[k];
     }
     free(y);
     free(table);

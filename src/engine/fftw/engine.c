@@ -6,10 +6,12 @@
 #include "engine/extent.h"
 #include "engine/fftw/library.h"
 #include "engine/fftw/wisdom.h"
+#include "support/axis.h"
 #include "support/error.h"
 #include "support/host_memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 /* There are two plans, since FFTW must know at planning time whether addresses are aligned for its
@@ -18,6 +20,8 @@ struct weft_engine_plan {
     const weft_fftw_library *library;
     weft_fftw_execute execute;
     weft_fftw_plan aligned, unaligned;
+    bool turns[2];            /* lines of the input, and of the output, have aligned frequencies */
+    weft_transform transform; /* of which only the shape is used */
 };
 
 static weft_status fftw_probe(const char **description) {
@@ -30,6 +34,12 @@ static weft_status fftw_probe(const char **description) {
 static bool runs_backwards(const weft_dimension *dimension, int count) {
     for (int i = 0; i < count; i++)
         if (dimension[i].in_stride < 0 || dimension[i].out_stride < 0) return true;
+    return false;
+}
+
+static bool has_aligned(const weft_transform *t, int type) {
+    for (int d = 0; d < t->dims && t->kind == WEFT_TRANSFORM_R2R; d++)
+        if ((int)t->type[d] == type) return true;
     return false;
 }
 
@@ -52,6 +62,11 @@ static weft_status fftw_supports(const weft_transform *transform, const weft_dev
         transform->kind != WEFT_TRANSFORM_R2R)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "FFTW engine: a batch of real transforms in place; use two buffers");
+    if (has_aligned(transform, WEFT_DST3_ALIGNED) && !transform->destroy_input &&
+        !transform->in_place)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "FFTW engine: cannot keep the input of a sine transform from aligned "
+                         "frequencies; let it be overwritten");
     if (transform->kind == WEFT_TRANSFORM_C2R && transform->dims > 1 && !transform->destroy_input)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "FFTW engine: cannot keep the input of a complex-to-real transform of %d "
@@ -119,7 +134,8 @@ static weft_fftw_plan create_guru(const weft_fftw_library *library, const weft_t
     case WEFT_TRANSFORM_C2R:
         return library->plan_c2r(transform->dims, dim, transform->loops, loop, in, out, flags);
     case WEFT_TRANSFORM_R2R:
-        for (int d = 0; d < transform->dims; d++) kinds[d] = weft_fftw_kind_of(transform->type[d]);
+        for (int d = 0; d < transform->dims; d++)
+            kinds[d] = weft_fftw_kind_of(weft_axis_in_order(transform->type[d]));
         return library->plan_r2r(transform->dims, dim, transform->loops, loop, in, out, kinds,
                                  flags);
     default:
@@ -194,6 +210,9 @@ static weft_status fftw_plan(const weft_transform *transform, const weft_device_
     weft_engine_plan *plan = calloc(1, sizeof *plan);
     if (!plan) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "FFTW engine: no memory for a plan");
     plan->library = weft_fftw_open(transform->precision);
+    plan->transform = *transform;
+    plan->turns[0] = has_aligned(transform, WEFT_DST3_ALIGNED);
+    plan->turns[1] = has_aligned(transform, WEFT_DST2_ALIGNED);
     plan->execute = transform->kind == WEFT_TRANSFORM_C2C   ? plan->library->execute_c2c
                     : transform->kind == WEFT_TRANSFORM_R2C ? plan->library->execute_r2c
                     : transform->kind == WEFT_TRANSFORM_C2R ? plan->library->execute_c2r
@@ -208,13 +227,61 @@ static weft_status fftw_plan(const weft_transform *transform, const weft_device_
     return WEFT_SUCCESS;
 }
 
+/* ---- aligned frequencies, which FFTW does not have ---- */
+
+static void move_number(char *array, int64_t to, int64_t from, size_t size) {
+    memcpy(array + to * (int64_t)size, array + from * (int64_t)size, size);
+}
+
+/* The last number of a line becomes its first one or, `back`, the first its last. */
+static void turn_line(char *line, int64_t n, int64_t stride, size_t size, bool back) {
+    char kept[sizeof(double)];
+    const int64_t last = (n - 1) * stride;
+    memcpy(kept, line + (back ? 0 : last) * (int64_t)size, size);
+    for (int64_t i = 1; i < n; i++)
+        if (back)
+            move_number(line, (i - 1) * stride, i * stride, size);
+        else
+            move_number(line, last - (i - 1) * stride, last - i * stride, size);
+    memcpy(line + (back ? last : 0) * (int64_t)size, kept, size);
+}
+
+/* Turns lines of a side along dimension d: those at all indices of the loops and dimensions from
+ * number `at` on, the loops first. */
+static void turn_lines(const weft_transform *t, bool output, int d, int at, char *array) {
+    const size_t size = weft_number_bytes(t->precision);
+    const weft_dimension *along = at < t->loops ? &t->loop[at] : &t->dim[at - t->loops];
+    if (at == t->loops + t->dims) {
+        turn_line(array, t->dim[d].n, output ? t->dim[d].out_stride : t->dim[d].in_stride, size,
+                  !output);
+        return;
+    }
+    if (at == t->loops + d) {
+        turn_lines(t, output, d, at + 1, array);
+        return;
+    }
+    const int64_t stride = (output ? along->out_stride : along->in_stride) * (int64_t)size;
+    for (int64_t i = 0; i < along->n; i++) turn_lines(t, output, d, at + 1, array + i * stride);
+}
+
+static void turn_side(const weft_engine_plan *plan, bool output, void *array) {
+    const weft_transform *t = &plan->transform;
+    const int type = output ? WEFT_DST2_ALIGNED : WEFT_DST3_ALIGNED;
+    for (int d = 0; d < t->dims && plan->turns[output]; d++)
+        if ((int)t->type[d] == type) turn_lines(t, output, d, 0, array);
+}
+
+/* ---- execution ---- */
+
 static weft_status run_plan(void *argument, const void *in, void *out) {
     const weft_engine_plan *plan = argument;
     void *source =
         (void *)(uintptr_t)in; /* FFTW's prototypes lack const; the plan keeps its input */
     bool aligned =
         plan->library->alignment_of(source) == 0 && plan->library->alignment_of(out) == 0;
+    turn_side(plan, false, source);
     plan->execute(aligned ? plan->aligned : plan->unaligned, source, out);
+    turn_side(plan, true, out);
     return WEFT_SUCCESS;
 }
 

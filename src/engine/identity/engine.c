@@ -21,9 +21,16 @@ static weft_status identity_probe(const char **description) {
 static weft_status identity_supports(const weft_transform *transform,
                                      const weft_device_ops *device) {
     (void)device;
-    if (transform->kind == WEFT_TRANSFORM_C2C) return WEFT_SUCCESS;
+    if (transform->loops + transform->dims > WEFT_AXES)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "identity engine: copies have %d axes at most, real and imaginary parts "
+                         "of cosine and sine transforms included",
+                         WEFT_AXES);
+    if (transform->kind == WEFT_TRANSFORM_C2C || transform->kind == WEFT_TRANSFORM_R2R)
+        return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                     "identity engine: real data has no spectrum without a transform; choose c2c");
+                     "identity engine: real data has no spectrum without a transform; choose c2c "
+                     "or r2r");
 }
 
 static void add_axis(const weft_dimension *dimension, weft_view *in, weft_view *out) {
@@ -40,9 +47,8 @@ static weft_status identity_plan(const weft_transform *transform, const weft_dev
     weft_view from = {.axes = 0}, to = {.axes = 0};
     for (int i = 0; i < transform->loops; i++) add_axis(&transform->loop[i], &from, &to);
     for (int i = 0; i < transform->dims; i++) add_axis(&transform->dim[i], &from, &to);
-    size_t element = transform->precision == WEFT_SINGLE ? 2 * sizeof(float) : 2 * sizeof(double);
     plan->in_place = transform->in_place;
-    plan->copy = weft_copy_between(&from, &to, element);
+    plan->copy = weft_copy_between(&from, &to, weft_transform_element_bytes(transform, false));
     *out = plan;
     *bytes = sizeof *plan;
     return WEFT_SUCCESS;

@@ -180,6 +180,7 @@ static void add_points(weft_text *c, const weft_jit_pass *pass) {
     if (weft_jit_is_numbered(r->in.points) || weft_jit_is_numbered(r->out.points)) {
         define(c, "TYPE", weft_axis_number(r->type));
         define(c, "SINE", weft_axis_is_sine(r->type));
+        define(c, "ALIGNED_SINE", weft_axis_is_aligned(r->type));
         define(c, "FACTORS", pass->places.factors);
         add_file(c, weft_kernels_fft_r2r_cl);
     }

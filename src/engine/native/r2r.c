@@ -57,6 +57,11 @@ static bool make_twiddles(maker *m, weft_r2r_step *step, int64_t count) {
 
 /* ---- types 2 and 3 ---- */
 
+/* Whether lines are half as many pairs. Aligned frequencies are not numbered from either end. */
+static bool are_pairs(const weft_r2r_line *line) {
+    return line->n % 2 == 0 && !weft_axis_is_aligned(line->type);
+}
+
 /* Number j of Makhoul's line: the point that it is, with its sign in a sine transform. */
 static int32_t makhoul(const weft_r2r_line *line, int64_t j, double *sign) {
     const int64_t n = line->n;
@@ -69,7 +74,7 @@ static int32_t makhoul(const weft_r2r_line *line, int64_t j, double *sign) {
  * a factor of which only the real part counts (odd length). */
 static bool make_makhoul(maker *m, weft_r2r_step *step) {
     const int64_t n = m->line->n;
-    const bool pairs = n % 2 == 0;
+    const bool pairs = are_pairs(m->line);
     if (!make_index(m, step, n) || !make_factors(m, step, pairs ? n : 2 * n)) return false;
     for (int64_t j = 0; j < n; j++) {
         double sign;
@@ -80,12 +85,17 @@ static bool make_makhoul(maker *m, weft_r2r_step *step) {
     return true;
 }
 
+/* Point k in frequency of the cosine transform, in a line that is numbered as the tables are. */
+static int32_t wave_point(const weft_r2r_line *line, int64_t k) {
+    return (int32_t)(weft_axis_is_aligned(line->type) && k > 0 ? line->n - k : k);
+}
+
 static bool make_type_2(maker *m) {
     weft_r2r_line *line = m->line;
     const int64_t n = line->n;
-    const bool even = n % 2 == 0;
+    const bool even = are_pairs(line);
     line->m = even ? n / 2 : n;
-    line->out_backwards = weft_axis_is_sine(line->type);
+    line->out_backwards = weft_axis_is_sine(line->type) && !weft_axis_is_aligned(line->type);
     line->load.kind = even ? WEFT_R2R_PACK : WEFT_R2R_TWIDDLE;
     line->store.kind = even ? WEFT_R2R_SPLIT_TWIDDLED : WEFT_R2R_PROJECT;
     if (!make_makhoul(m, &line->load)) return false;
@@ -95,7 +105,7 @@ static bool make_type_2(maker *m) {
         !make_unity(m, 4 * n, n))
         return false;
     for (int64_t k = 0; k < n; k++) {
-        line->store.index[k] = (int32_t)k;
+        line->store.index[k] = wave_point(line, k);
         set_factor(m, &line->store, 2 * k, 2 * m->re[k]);
         set_factor(m, &line->store, 2 * k + 1, -2 * m->im[k]);
     }
@@ -105,10 +115,10 @@ static bool make_type_2(maker *m) {
 static bool make_type_3(maker *m) {
     weft_r2r_line *line = m->line;
     const int64_t n = line->n;
-    const bool even = n % 2 == 0;
+    const bool even = are_pairs(line);
     line->m = even ? n / 2 : n;
     line->direction = WEFT_INVERSE;
-    line->in_backwards = weft_axis_is_sine(line->type);
+    line->in_backwards = weft_axis_is_sine(line->type) && !weft_axis_is_aligned(line->type);
     line->load.kind = even ? WEFT_R2R_MERGE : WEFT_R2R_TWIDDLE;
     line->store.kind = even ? WEFT_R2R_UNPACK : WEFT_R2R_PROJECT;
     if (!make_makhoul(m, &line->store)) return false;
@@ -118,7 +128,7 @@ static bool make_type_3(maker *m) {
         !make_unity(m, 4 * n, n))
         return false;
     for (int64_t k = 0; k < n; k++) {
-        line->load.index[k] = (int32_t)k;
+        line->load.index[k] = wave_point(line, k);
         set_factor(m, &line->load, 2 * k, k == 0 ? 1 : 2 * m->re[k]);
         set_factor(m, &line->load, 2 * k + 1, k == 0 ? 0 : -2 * m->im[k]);
     }
@@ -227,7 +237,7 @@ bool weft_r2r_line_create(const weft_kernels *kernels, weft_axis type, int64_t n
     maker m = {kernels, line, NULL, NULL, bytes};
     bool ok = false;
     *line = (weft_r2r_line){.type = type, .n = n, .direction = WEFT_FORWARD};
-    switch (type) {
+    switch (weft_axis_in_order(type)) {
     case WEFT_DCT1:
     case WEFT_DST1:
         ok = make_type_1(&m);

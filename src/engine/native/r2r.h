@@ -12,7 +12,9 @@
  * another order, whose spectrum is multiplied by eighth roots of unity. Type 1: the real line of
  * twice the length that the symmetry gives. Sine transforms of types 2 to 4 are cosine transforms
  * of the points with alternating signs, or in reverse order, with results in reverse order or with
- * alternating signs. None of them divides, so errors grow as those of the complex transform.
+ * alternating signs. Aligned ones (support/axis.h) of any length are done as those of odd length,
+ * whose points in frequency may have any numbers. None of them divides, so errors grow as those of
+ * the complex transform.
  */
 #ifndef WEFT_ENGINE_NATIVE_R2R_H
 #define WEFT_ENGINE_NATIVE_R2R_H

@@ -54,8 +54,9 @@ ALWAYS_INLINE void gather_embedded(const weft_pass *pass, const void *in, const 
     memset(x.re, 0, (size_t)(e->n * lanes) * sizeof *x.re);
     memset(x.im, 0, (size_t)(e->n * lanes) * sizeof *x.im);
     for (int64_t j = 0; j < n; j++) {
-        const bool once = (j == 0 && e->first_once) || (j == n - 1 && e->last_once);
-        double *to = x.re + (e->in_first + j * e->in_step) * lanes;
+        const int64_t last = e->in_last ? 0 : n - 1, place = e->in_last && j == 0 ? n : j;
+        const bool once = (j == 0 && e->first_once) || (j == last && e->last_once);
+        double *to = x.re + (e->in_first + place * e->in_step) * lanes;
         for (int64_t lane = 0; lane < lanes; lane++)
             to[lane] = (once ? 1 : 2) * load(in, offset[lane] + j * pass->dim.in_stride, single);
     }
@@ -172,7 +173,8 @@ ALWAYS_INLINE void scatter_embedded(const weft_pass *pass, weft_lines x, void *o
                                     const int64_t *offset, int64_t lanes, bool single) {
     const weft_embedding *e = &pass->embedding;
     for (int64_t k = 0; k < pass->dim.n; k++) {
-        const int64_t at = (e->out_first + k * e->out_step) * lanes;
+        const int64_t place = e->out_last && k == 0 ? pass->dim.n : k;
+        const int64_t at = (e->out_first + place * e->out_step) * lanes;
         for (int64_t lane = 0; lane < lanes; lane++)
             store(out, offset[lane] + k * pass->dim.out_stride,
                   e->sine ? -x.im[at + lane] : x.re[at + lane], single);
