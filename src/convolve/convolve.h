@@ -141,15 +141,6 @@ weft_status weft_convolved_free_space(weft_plan plan, const weft_convolved *c, v
 
 /* Fills in c->parity and c->odd, and which axes turn (parity.c). */
 void weft_convolved_find_parity(weft_convolved *c);
-/* A number of the spectrum of a field that is odd along so many axes that turn, as that of its
- * exponential series, i k of which is the derivative; or, `back`, the other way round. */
-static inline void weft_convolved_turn(unsigned odd, bool back, double value[2]) {
-    for (int n = __builtin_popcount(odd) % 4; n > 0; n--) {
-        const double re = value[0];
-        value[0] = back ? -value[1] : value[1];
-        value[1] = back ? re : -re;
-    }
-}
 
 /* Kernels that make fields from one another (fields.c): how many fields of a point there are before
  * and after; checks; wavenumbers; and the function of a WEFT_OPERATOR_MATRIX, whose argument is the

@@ -159,13 +159,19 @@ static void mean_of_signs(const weft_convolved *c, double *k, const int *folded,
     }
 }
 
-/* Of exponential series to one of series of cosines and sines along axes that turn. At index 0 of
- * these one of the two has wavenumber 0 and the other n, so that odd orders make nothing. */
+/* From what multiplies exponential series to what does series of cosines and sines along axes that
+ * turn: a sine is -i times such a series. At index 0 of these one of the two has wavenumber 0 and
+ * the other n, so that odd orders make nothing. */
 static void make_real(const weft_convolved *c, const int64_t *index, double value[2]) {
     for (int a = 0; a < c->problem.rank; a++)
         if (c->axis[a].turns && index[a] == 0) value[0] = value[1] = 0;
-    weft_convolved_turn(c->odd[WEFT_FORWARD][0], false, value);
-    weft_convolved_turn(c->odd[WEFT_INVERSE][0], true, value);
+    const int before = __builtin_popcount(c->odd[WEFT_FORWARD][0]),
+              after = __builtin_popcount(c->odd[WEFT_INVERSE][0]);
+    for (int n = (after - before) & 3; n > 0; n--) { /* times i */
+        const double re = value[0];
+        value[0] = -value[1];
+        value[1] = re;
+    }
 }
 
 void weft_convolved_symbol_of(const weft_convolved *c, const int64_t *index, double value[2]) {
