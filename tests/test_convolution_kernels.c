@@ -396,18 +396,19 @@ static void a_spectrum_gives_what_its_function_gives_and_can_be_replaced(void **
 
 enum { FIELDS = 6, LONGEST = 40, APART = 3 };
 
-/* The elastic kernel on a run of points, whose fields are neighbours in memory or lie apart. */
+/* The kernel on a run of points, whose fields are neighbours in memory or lie apart. */
 static void map(const weft_convolved *c, weft_fields_run run, int64_t apart, const double *in,
                 char *out) {
     const bool single = run.precision == WEFT_SINGLE;
-    const size_t element = single ? 2 * sizeof(float) : 2 * sizeof(double);
+    const int parts = run.complex_elements ? 2 : 1;
+    const size_t element = (size_t)parts * (single ? sizeof(float) : sizeof(double));
     const void *from[FIELDS];
     void *to[FIELDS];
     for (int f = 0; f < FIELDS; f++) {
         char *field = out + (size_t)f * LONGEST * APART * element;
         from[f] = to[f] = field;
-        for (int64_t i = 0; i < 2 * run.count; i++) {
-            const int64_t at = i / 2 * apart * 2 + i % 2;
+        for (int64_t i = 0; i < parts * run.count; i++) {
+            const int64_t at = i / parts * apart * parts + i % parts;
             if (single)
                 ((float *)(void *)field)[at] = (float)in[f * 2 * LONGEST + i];
             else
@@ -420,31 +421,40 @@ static void map(const weft_convolved *c, weft_fields_run run, int64_t apart, con
     weft_convolved_apply_fields(&run, (void *)(uintptr_t)c);
 }
 
-/* Neighbours are done several at a time, but for wavenumber 0 and frequencies that are their own
- * negatives; others one by one. */
+/* Neighbours are done several at a time where they lie, but for frequencies that are their own
+ * negatives; others are gathered before. */
 static void points_that_are_done_together_get_the_bits_of_single_ones(void **state) {
     (void)state;
     static double in[FIELDS * 2 * LONGEST];
     static char one[FIELDS * LONGEST * APART * 16], other[sizeof one];
     for (int i = 0; i < 100; i++) {
-        const weft_convolution_problem problem = {
-            .rank = 3,
+        weft_convolution_problem problem = {
+            .rank = 2 + random_below(2),
             .n = {2 + random_below(9), 2 + random_below(9), 2 + random_below(LONGEST - 2)},
             .kind = random_below(2) ? WEFT_R2C : WEFT_C2C,
             .precision = random_below(2) ? WEFT_SINGLE : WEFT_DOUBLE,
-            .kernel = {.kind = WEFT_KERNEL_ELASTIC, .lame = {1.3, 0.7}}};
+            .kernel = {.kind = (weft_kernel_kind)(WEFT_KERNEL_GRADIENT + random_below(5)),
+                       .lame = {1.3, 0.7}}};
         weft_convolution made = NULL;
+        bool complex = problem.kind == WEFT_C2C;
+        for (int a = 0; a < problem.rank; a++) {
+            static const weft_boundary boundaries[] = {WEFT_PERIODIC, WEFT_DIRICHLET, WEFT_NEUMANN};
+            if (i % 2 == 0) problem.boundary[a] = boundaries[random_below(3)];
+            complex = complex || problem.boundary[a] == WEFT_PERIODIC;
+        }
         ok(weft_convolution_create(ctx, &problem, NULL, &made));
         const weft_convolved *c = made->convolution;
-        const size_t element = problem.precision == WEFT_SINGLE ? 8 : 16;
+        const int rank = problem.rank, out_fields = weft_convolved_fields(c, true);
+        const size_t element =
+            (complex ? 2 : 1) * (problem.precision == WEFT_SINGLE ? sizeof(float) : sizeof(double));
         for (int k = 0; k < 30; k++) {
-            weft_fields_run run = {.in_fields = FIELDS,
-                                   .out_fields = FIELDS,
-                                   .axis = random_below(3),
+            weft_fields_run run = {.in_fields = weft_convolved_fields(c, false),
+                                   .out_fields = out_fields,
+                                   .axis = random_below(rank),
                                    .precision = problem.precision,
-                                   .complex_elements = 1};
+                                   .complex_elements = complex};
             const bool beside_zero = random_below(3) == 0;
-            for (int a = 0; a < 3; a++)
+            for (int a = 0; a < rank; a++)
                 run.index[a] = beside_zero && a != run.axis
                                    ? 0
                                    : random_below((int)weft_convolved_extent(c, a));
@@ -453,7 +463,7 @@ static void points_that_are_done_together_get_the_bits_of_single_ones(void **sta
             for (int n = 0; n < FIELDS * 2 * LONGEST; n++) in[n] = random_number();
             map(c, run, 1, in, one);
             map(c, run, APART, in, other);
-            for (int f = 0; f < FIELDS; f++)
+            for (int f = 0; f < out_fields; f++)
                 for (int64_t n = 0; n < run.count; n++)
                     assert_memory_equal(one + ((size_t)f * LONGEST * APART + (size_t)n) * element,
                                         other + ((size_t)f * LONGEST + (size_t)n) * APART * element,

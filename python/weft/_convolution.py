@@ -162,6 +162,7 @@ class Convolution:
     - zero: the spectrum at wavenumber 0, where a built-in kernel's is infinite.
     - dtype: of field, kernel and result: float32, float64, complex64 or complex128.
     - batch: with more than 1 the arrays have an axis more, the first.
+    - Kernels that make vectors or tensors, or take them, have the components as an axis, the first or behind the batch's.
     - method: "whole" transforms the field at once; "overlap-save", for arrays and linear axes, tile by tile in the cache.
       "auto" takes the one that is estimated to be faster.
     - engine, device, threads, effort: as of weft.Plan. Arrays lie on the host, also with a GPU as device.

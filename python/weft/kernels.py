@@ -3,6 +3,9 @@
 Along an axis of n points and the length L, k is 2 pi j / L (-n/2 <= j <= n/2) with a periodic boundary, pi j / L with a
 Dirichlet (j = 1..n) or a Neumann one (j = 0..n-1). L is n unless the convolution is given a length: without one, sigma
 and the like are in points.
+
+Derivatives of odd order make even fields of odd ones and back: the derivative along a Dirichlet axis is even about its
+faces, as the field of a Neumann axis is, and the other way round.
 """
 
 from __future__ import annotations
@@ -15,11 +18,26 @@ import numpy as np
 
 from weft import _core
 
-__all__ = ["Derivative", "Gaussian", "Heat", "Kernel", "Laplacian", "Poisson", "Riesz", "ScreenedPoisson", "Spectrum"]
+__all__ = [
+    "Curl",
+    "Derivative",
+    "Divergence",
+    "Elastic",
+    "Gaussian",
+    "Gradient",
+    "Heat",
+    "Kernel",
+    "Laplacian",
+    "Leray",
+    "Poisson",
+    "Riesz",
+    "ScreenedPoisson",
+    "Spectrum",
+]
 
 
 class Parameters(NamedTuple):
-    """What a kernel tells the library: its array, values or covariance; its parameter; its orders."""
+    """What a kernel tells the library: its array, values, covariance or constants; its parameter; its orders."""
 
     data: np.ndarray[Any, np.dtype[Any]] | None = None
     parameter: float = 0
@@ -150,6 +168,62 @@ class Laplacian(Kernel):
     """-|k|^2."""
 
     kind: ClassVar[str] = "laplacian"
+
+
+@dataclass(frozen=True)
+class Gradient(Kernel):
+    """Of a scalar the vector of its first derivatives, one component for each axis, which are the result's first axis.
+
+    Of one to three axes, which are periodic, Dirichlet or Neumann ones. Of this kernel and the next four, boundary is that
+    of scalars; along Dirichlet and Neumann axes the other one holds for the component of a vector along the axis.
+
+    >>> import numpy as np, weft
+    >>> slopes = weft.Convolution((8, 6), Gradient())
+    >>> slopes(np.ones((8, 6))).shape
+    (2, 8, 6)
+    """
+
+    kind: ClassVar[str] = "gradient"
+
+
+@dataclass(frozen=True)
+class Divergence(Kernel):
+    """Of a vector, whose components are the field's first axis, the sum of their derivatives along their own axes."""
+
+    kind: ClassVar[str] = "divergence"
+
+
+@dataclass(frozen=True)
+class Curl(Kernel):
+    """Of a vector of three components the vector of its rotation; of two the scalar."""
+
+    kind: ClassVar[str] = "curl"
+
+
+@dataclass(frozen=True)
+class Leray(Kernel):
+    """Of a vector its part without divergence, u - k (k.u) / |k|^2. A mean flow stays."""
+
+    kind: ClassVar[str] = "leray"
+
+
+@dataclass(frozen=True)
+class Elastic(Kernel):
+    """Of a stress the strain that it causes in an isotropic medium of Lame's constants, of mean 0.
+
+    Both have the components xx, yy, zz, yz, xz, xy, or in two dimensions xx, yy, xy, which are their first axis.
+
+    >>> Elastic(1.0, 0.5)
+    Elastic(lam=1.0, mu=0.5)
+    """
+
+    lam: float
+    mu: float
+    kind: ClassVar[str] = "elastic"
+
+    def parameters(self, rank: int) -> Parameters:
+        """Both constants."""
+        return Parameters(np.array([self.lam, self.mu], np.float64))
 
 
 @dataclass(frozen=True, eq=False)

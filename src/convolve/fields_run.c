@@ -296,7 +296,7 @@ static void gather(const weft_fields_run *run, const weft_convolved *c, const ax
             }
             if (staggered && f >= c->problem.rank)
                 x = weft_pair_times(staggered_phase(run, c, f, first + n), x);
-            else
+            else if (c->turning)
                 x = weft_pair_times(units->in[f], x);
             memcpy(&g->in[f][2 * n], &x, sizeof x);
         }
@@ -311,10 +311,11 @@ static void scatter(const weft_fields_run *run, const weft_convolved *c, const a
             weft_pair x = {g->out[f][n] * units->out[f][0], 0};
             if (run->complex_elements) {
                 memcpy(&x, &g->out[f][2 * n], sizeof x);
-                x = weft_pair_times(staggered && f >= c->problem.rank
-                                        ? weft_pair_conjugate(staggered_phase(run, c, f, first + n))
-                                        : units->out[f],
-                                    x);
+                if (staggered && f >= c->problem.rank)
+                    x = weft_pair_times(weft_pair_conjugate(staggered_phase(run, c, f, first + n)),
+                                        x);
+                else if (c->turning)
+                    x = weft_pair_times(units->out[f], x);
             }
             set_number(run, f, (first + n) * run->out_stride, x);
         }

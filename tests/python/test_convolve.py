@@ -698,6 +698,64 @@ def test_mistakes_are_told(sentence, call):
     assert isinstance(caught.value, ValueError)
 
 
+# Kernels that make fields of a point from one another
+
+
+def test_odd_derivatives_make_even_fields_of_odd_ones():
+    x, y = (np.arange(12)[:, None] + 0.5) / 12, (np.arange(9) + 0.5) / 9
+    wave = np.sin(math.pi * 3 * x) * np.cos(math.pi * 2 * y)
+    options = {"boundary": ("dirichlet", "neumann"), "length": 1}
+    slope = weft.Convolution(wave.shape, kernels.Derivative((1, 0)), **options)(wave)
+    np.testing.assert_allclose(slope, 3 * math.pi * np.cos(math.pi * 3 * x) * np.cos(math.pi * 2 * y), atol=1e-12)
+    both = weft.Convolution(wave.shape, kernels.Derivative((1, 1)), **options)(wave)
+    expected = -6 * math.pi**2 * np.cos(math.pi * 3 * x) * np.sin(math.pi * 2 * y)
+    np.testing.assert_allclose(both, expected, atol=1e-11)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "c16", "f4"])
+@pytest.mark.parametrize("boundary", ["periodic", "neumann", "dirichlet", ("periodic", "neumann", "dirichlet")])
+def test_vectors_meet_the_identities_of_calculus(boundary, dtype):
+    rng = np.random.default_rng(7)
+    shape = (10, 9, 7)
+
+    def make(kernel):
+        return weft.Convolution(shape, kernel, boundary=boundary, dtype=dtype, length=(1, 2, 1.5))
+
+    scale = 1e-3 if dtype == "f4" else 1e-11
+    # Without the highest frequencies, which have no odd derivative.
+    u = make(kernels.Gaussian((0.6, 1.2, 0.9)))(rng.standard_normal(shape).astype(dtype))
+    gradient = make(kernels.Gradient())(u)
+    assert gradient.shape == (3, *shape)
+    assert gradient.dtype == np.dtype(dtype)
+    np.testing.assert_allclose(make(kernels.Divergence())(gradient), make(kernels.Laplacian())(u), atol=scale)
+    np.testing.assert_allclose(make(kernels.Curl())(gradient), 0, atol=scale)
+    np.testing.assert_allclose(make(kernels.Leray())(gradient), 0, atol=scale)
+
+
+def test_vectors_in_batches_and_in_place():
+    shape = (6, 8)
+    flow = np.random.default_rng(3).standard_normal((4, 2, *shape))
+    project = weft.Convolution(shape, kernels.Leray(), batch=4, boundary="neumann")
+    alone = weft.Convolution(shape, kernels.Leray(), boundary="neumann")
+    expected = np.stack([alone(one) for one in flow])
+    assert project.shape == project.output_shape == flow.shape
+    np.testing.assert_allclose(project(flow), expected, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(project(project(flow)), expected, atol=1e-13)  # a projection
+    assert project(flow, flow) is flow
+    np.testing.assert_allclose(flow, expected, rtol=0, atol=1e-14)
+    curl = weft.Convolution(shape, kernels.Curl(), batch=4)
+    assert curl.output_shape == (4, *shape)
+
+
+def test_a_uniform_stress_causes_no_strain_and_others_that_of_a_wave():
+    elastic = weft.Convolution((16, 4, 4), kernels.Elastic(1.0, 0.5), length=2 * math.pi)
+    stress = np.zeros((6, 16, 4, 4))
+    stress[0] = 1 + np.cos(2 * np.arange(16) * 2 * math.pi / 16)[:, None, None]
+    strain = elastic(stress)
+    np.testing.assert_allclose(strain[0], (stress[0] - 1) / 2, atol=1e-14)  # over lambda + 2 mu
+    np.testing.assert_allclose(strain[1:], 0, atol=1e-14)
+
+
 @pytest.mark.parametrize(
     ("sentence", "call"),
     [
@@ -707,7 +765,7 @@ def test_mistakes_are_told(sentence, call):
         ("free space are Poisson's", lambda: weft.Convolution(8, kernels.Heat(1), boundary="free")),
         ("is not linear", lambda: weft.Convolution(8, np.ones(3), method="overlap-save")),
         ("save messages between processes", lambda: weft.Convolution(8, kernels.Heat(1), method="samples")),
-        ("odd order", lambda: weft.Convolution(8, kernels.Derivative(1), boundary="neumann")),
+        ("is free", lambda: weft.Convolution((8, 8), kernels.Gradient(), boundary="free")),
     ],
 )
 def test_what_cannot_be_done_is_told(sentence, call):

@@ -184,6 +184,15 @@ static int read_covariance(convolution_object *self, PyObject *object) {
     return 0;
 }
 
+static int read_constants(PyObject *object, weft_convolution_problem *problem) {
+    PyArrayObject *array = (PyArrayObject *)object;
+    if (!given(object) || !PyArray_Check(object) || PyArray_TYPE(array) != NPY_DOUBLE ||
+        !PyArray_ISCARRAY_RO(array) || PyArray_NDIM(array) != 1 || PyArray_DIM(array, 0) != 2)
+        return refuse("Convolution: an elastic medium has two constants, lambda and mu");
+    memcpy(problem->kernel.lame, PyArray_DATA(array), sizeof problem->kernel.lame);
+    return 0;
+}
+
 static int read_zero(convolution_object *self, PyObject *number) {
     if (!given(number)) return 0;
     self->zero[0] = PyComplex_RealAsDouble(number);
@@ -201,7 +210,8 @@ static int read_regularizer(PyObject *number, weft_convolution_problem *problem)
     return PyErr_Occurred() ? -1 : 0;
 }
 
-/* What belongs to the kernel's kind; `data` is the array, the values or the covariance. */
+/* What belongs to the kernel's kind; `data` is the array, the values, the covariance or the
+ * constants. */
 static int read_kernel(convolution_object *self, PyObject *data, PyObject *origin,
                        PyObject *order) {
     weft_convolution_kernel *kernel = &self->problem.kernel;
@@ -215,6 +225,8 @@ static int read_kernel(convolution_object *self, PyObject *data, PyObject *origi
         return read_spectrum(self, data);
     case WEFT_KERNEL_GAUSSIAN:
         return read_covariance(self, data);
+    case WEFT_KERNEL_ELASTIC:
+        return read_constants(data, &self->problem);
     default:
         return read_orders(order, &self->problem);
     }
@@ -281,8 +293,29 @@ static void convolution_dealloc(PyObject *object) {
 
 /* ---- use ---- */
 
-/* The shape of field or result, with that of the batch, if any, first; the number of axes, or -1.
+/* Fields of a point before the kernel or behind it: of a scalar, a vector, or a symmetric tensor.
  */
+static int fields_in(const weft_convolution_problem *p, bool made) {
+    switch (p->kernel.kind) {
+    case WEFT_KERNEL_GRADIENT:
+        return made ? p->rank : 1;
+    case WEFT_KERNEL_DIVERGENCE:
+        return made ? 1 : p->rank;
+    case WEFT_KERNEL_CURL:
+        return made && p->rank == 2 ? 1 : p->rank;
+    case WEFT_KERNEL_LERAY:
+        return p->rank;
+    case WEFT_KERNEL_ELASTIC:
+        return p->rank * (p->rank + 1) / 2;
+    default:
+        return 1;
+    }
+}
+
+enum { MOST_AXES = WEFT_MAX_RANK + 2 }; /* the batch, the fields of a point, and its own */
+
+/* The shape of field or result, with the batch and the fields of a point, if there are several,
+ * first; the number of axes, or -1. */
 static int shape_in(convolution_object *self, weft_space space, npy_intp *shape) {
     weft_convolution plan = plan_of(self);
     weft_box box;
@@ -290,7 +323,9 @@ static int shape_in(convolution_object *self, weft_space space, npy_intp *shape)
     if (!plan) return -1;
     const weft_status status = weft_plan_box(plan, space, 0, &box);
     if (status != WEFT_SUCCESS) return core_raise(status, NULL);
+    const int fields = fields_in(&self->problem, space == WEFT_OUTPUT);
     if (self->problem.batch > 1) shape[axes++] = (npy_intp)self->problem.batch;
+    if (fields > 1) shape[axes++] = fields;
     for (int a = 0; a < self->problem.rank; a++) shape[axes++] = (npy_intp)box.n[a];
     return axes;
 }
@@ -306,7 +341,7 @@ static bool is_fit(const convolution_object *self, PyObject *object, int axes,
 }
 
 static int check_field(convolution_object *self, PyObject *in) {
-    npy_intp shape[WEFT_MAX_RANK + 1];
+    npy_intp shape[MOST_AXES];
     const int axes = shape_in(self, WEFT_INPUT, shape);
     if (axes < 0) return -1;
     return is_fit(self, in, axes, shape)
@@ -317,7 +352,7 @@ static int check_field(convolution_object *self, PyObject *in) {
 
 /* The caller's array for the result, or a new one. */
 static PyObject *take_result(convolution_object *self, PyObject *out) {
-    npy_intp shape[WEFT_MAX_RANK + 1];
+    npy_intp shape[MOST_AXES];
     const int axes = shape_in(self, WEFT_OUTPUT, shape);
     if (axes < 0) return NULL;
     if (out == Py_None) return PyArray_SimpleNew(axes, shape, numpy_type(self));
@@ -425,7 +460,7 @@ static PyObject *get_batch(PyObject *object, void *closure) {
 }
 
 static PyObject *get_shape(PyObject *object, void *space) {
-    npy_intp shape[WEFT_MAX_RANK + 1];
+    npy_intp shape[MOST_AXES];
     const int axes =
         shape_in((convolution_object *)object, space ? WEFT_OUTPUT : WEFT_INPUT, shape);
     PyObject *tuple = axes < 0 ? NULL : PyTuple_New(axes);
@@ -465,8 +500,8 @@ static const char documented[] =
     "            boundary='periodic', mode='full', length=None, origin=None, parameter=0,\n"
     "            order=None, zero=None, correlate=False, deconvolve=None, engine='auto',\n"
     "            device='host', threads=1, effort='estimate', method='auto')\n--\n\n"
-    "kernel is the name of its kind; data its array, the values of its spectrum, or its "
-    "covariance.";
+    "kernel is the name of its kind; data its array, the values of its spectrum, its "
+    "covariance, or its constants.";
 
 int core_convolution_type_add(PyObject *module) {
     static PyType_Slot slots[] = {{Py_tp_new, (void *)convolution_new},
