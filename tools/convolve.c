@@ -22,7 +22,13 @@ typedef struct convolve_run {
     void *kernel;            /* this rank's box of what is in it */
     weft_box kernel_box;
     double zero[2], covariance[WEFT_MAX_RANK * WEFT_MAX_RANK];
+    bool kernel_is_file;
+    kernel_words words; /* of a built-in one */
 } convolve_run;
+
+static int components(const convolve_run *run, bool made) {
+    return kernel_components(run->problem.kernel.kind, run->problem.rank, made);
+}
 
 /* ---- the problem ---- */
 
@@ -38,12 +44,31 @@ static int count_boundaries(const weft_convolution_problem *p, weft_boundary bou
     return count;
 }
 
+/* Of vectors and tensors the file's first axis is that of the components, which no transform is
+ * along. */
+static weft_status take_components(convolve_run *run) {
+    weft_convolution_problem *p = &run->problem;
+    const weft_kernel_kind kind = run->words.kind;
+    if (run->kernel_is_file || kernel_components(kind, 2, false) == 1) return WEFT_SUCCESS;
+    const int64_t given = p->n[0];
+    p->rank--;
+    memmove(p->n, p->n + 1, (size_t)p->rank * sizeof *p->n);
+    const int wanted = kernel_components(kind, p->rank, false);
+    if (given == wanted && p->rank > 0) return WEFT_SUCCESS;
+    return WRONG(
+        "%s: %s takes arrays whose first axis has the components of a point, %d of %d ax%s, "
+        "and %s has %lld; give one that has",
+        run->files.record.kernel, weft_kernel_kind_name(kind), wanted, p->rank,
+        p->rank == 1 ? "is" : "es", run->files.record.input, (long long)given);
+}
+
 /* The field, and what flags say of its axes. */
 static weft_status describe_field(convolve_run *run) {
     const convolve_flags *flags = run->flags;
     const array_run *files = &run->files;
     weft_convolution_problem *p = &run->problem;
     array_run_describe_field(files, p);
+    WEFT_TRY(take_components(run));
     p->mode = flags->mode;
     p->method = flags->method;
     p->tolerance = flags->sampling.tolerance;
@@ -199,9 +224,7 @@ static weft_status describe_built_in(convolve_run *run) {
     const char *text = run->files.record.kernel;
     const raw_description *raw = &run->flags->raw_kernel;
     weft_convolution_kernel *kernel = &run->problem.kernel;
-    kernel_words words;
-    WEFT_TRY(kernel_parse(text, &words));
-    WEFT_TRY(kernel_describe(&words, text, run->problem.rank, run->covariance, kernel));
+    WEFT_TRY(kernel_describe(&run->words, text, run->problem.rank, run->covariance, kernel));
     if (run->flags->origins > 0 || raw->shaped)
         return WRONG("%s: --%s belongs to a kernel in a file, and this one is built in; drop it",
                      text, raw->shaped ? "kernel-shape" : "origin");
@@ -213,11 +236,12 @@ static weft_status describe_built_in(convolve_run *run) {
 }
 
 /* Rank 0 looks for a file, so that all ranks do the same. */
-static weft_status describe_kernel(convolve_run *run) {
+static weft_status name_kernel(convolve_run *run) {
     const command_world *world = run->files.world;
     int is_file = world->rank == 0 && kernel_is_file(run->files.record.kernel);
     MPI_Bcast(&is_file, 1, MPI_INT, 0, world->comm);
-    return is_file ? open_kernel_file(run) : describe_built_in(run);
+    run->kernel_is_file = is_file;
+    return is_file ? WEFT_SUCCESS : kernel_parse(run->files.record.kernel, &run->words);
 }
 
 /* ---- the run ---- */
@@ -229,14 +253,25 @@ static double bytes_of(const weft_convolution_problem *p, const int64_t *n) {
 }
 
 /* What a rank needs whatever the plan: its share of the field, of the result, which is as large or
- * larger but for --mode valid, and of the kernel's spectrum; and its share of the kernel twice, as
- * it is read and in double precision. */
+ * larger but for --mode valid, and of the kernel's spectrum, which vectors and tensors do without;
+ * and its share of the kernel twice, as it is read and in double precision. */
 static double least_bytes(const convolve_run *run) {
     const weft_convolution_problem *p = &run->problem;
     const bool array = run->kernel_file != NULL;
     const bool valid = count_boundaries(p, WEFT_LINEAR) > 0 && p->mode == WEFT_VALID;
-    return (bytes_of(p, p->n) * (valid ? 2 : 3) + (array ? 2 * bytes_of(p, p->kernel.n) : 0.0)) /
+    const int fields = components(run, false) + components(run, true);
+    const int arrays = fields > 2 ? fields : valid ? 2 : 3;
+    return (bytes_of(p, p->n) * arrays + (array ? 2 * bytes_of(p, p->kernel.n) : 0.0)) /
            run->files.world->ranks;
+}
+
+/* The components of each point come before a box's axes, as they do in the plan's arrays. */
+static void add_axis(weft_box *box, int rank, int count) {
+    if (count == 1) return;
+    memmove(box->lo + 1, box->lo, (size_t)rank * sizeof *box->lo);
+    memmove(box->n + 1, box->n, (size_t)rank * sizeof *box->n);
+    box->lo[0] = 0;
+    box->n[0] = box->n[1] > 0 ? count : 0;
 }
 
 static weft_status make_plan(convolve_run *run) {
@@ -252,7 +287,10 @@ static weft_status make_plan(convolve_run *run) {
     free(run->kernel);
     run->kernel = NULL;
     WEFT_TRY(weft_array_agree(files->world->comm, status));
-    return array_run_allocate(files, WEFT_INPUT, WEFT_OUTPUT, 0.0);
+    WEFT_TRY(array_run_allocate(files, WEFT_INPUT, WEFT_OUTPUT, 0.0));
+    add_axis(&files->in_box, run->problem.rank, components(run, false));
+    add_axis(&files->out_box, run->problem.rank, components(run, true));
+    return WEFT_SUCCESS;
 }
 
 /* The result reaches as far as the boxes of all ranks. */
@@ -266,6 +304,11 @@ static weft_status create_output(convolve_run *run) {
         WEFT_TRY(weft_plan_box(run->files.record.plan, WEFT_OUTPUT, r, &box));
         for (int a = 0; a < p->rank; a++)
             if (box.lo[a] + box.n[a] > info->n[a]) info->n[a] = box.lo[a] + box.n[a];
+    }
+    if (components(run, true) > 1) {
+        info->rank++;
+        memmove(info->n + 1, info->n, (size_t)p->rank * sizeof *info->n);
+        info->n[0] = components(run, true);
     }
     return array_run_create_output(&run->files);
 }
@@ -288,8 +331,9 @@ static weft_status convolve(void *argument) {
     const weft_convolution_problem *p = &run->problem;
     WEFT_TRY(array_run_open(files, options_raw(&run->flags->raw)));
     WEFT_TRY(write_octree(run, true));
+    WEFT_TRY(name_kernel(run));
     WEFT_TRY(describe_field(run));
-    WEFT_TRY(describe_kernel(run));
+    WEFT_TRY(run->kernel_is_file ? open_kernel_file(run) : describe_built_in(run));
     progress_stage(&files->progress, "planning", 0);
     record_begin(&files->record, RECORD_PLAN);
     WEFT_TRY(make_plan(run));
@@ -353,6 +397,14 @@ const subcommand convolve_command = {
         "  riesz:s=1.5                                  (-Laplacian)^(s/2) IN\n"
         "  derivative:order=1,0,0                       of this order along each axis\n"
         "  laplacian                                    the sum of all second derivatives\n"
+        "  gradient                                     a vector: OUT's first axis has the\n"
+        "                                               components\n"
+        "  divergence, curl, leray                      of a vector, the first axis of IN; leray "
+        "is\n"
+        "                                               its part without divergence\n"
+        "  elastic:lame=1,0.5                           the strain of a stress: xx, yy, zz, yz, "
+        "xz,\n"
+        "                                               xy, the first axis of IN and OUT\n"
         "Lengths are in units of --length, or in points without it. A file of such a name wins if\n"
         "the name has a dot or a slash and the file exists; ./NAME is always a file.\n"
         "Boundaries say what IN is beyond its box: periodic; linear, 0, as scipy.signal.convolve\n"

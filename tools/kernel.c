@@ -27,6 +27,11 @@ static const built_in built_ins[] = {
     {WEFT_KERNEL_RIESZ, "s", false, true},
     {WEFT_KERNEL_DERIVATIVE, "order", true, false},
     {WEFT_KERNEL_LAPLACIAN, NULL, false, false},
+    {WEFT_KERNEL_GRADIENT, NULL, false, false},
+    {WEFT_KERNEL_DIVERGENCE, NULL, false, false},
+    {WEFT_KERNEL_CURL, NULL, false, false},
+    {WEFT_KERNEL_LERAY, NULL, false, false},
+    {WEFT_KERNEL_ELASTIC, "lame", false, true},
 };
 
 static const built_in *find_built_in(weft_kernel_kind kind) {
@@ -50,7 +55,9 @@ bool kernel_is_file(const char *text) {
 static weft_status check_values(const char *text, const built_in *found,
                                 const kernel_words *words) {
     const char *name = weft_kernel_kind_name(found->kind);
-    if (words->count > 1 && !found->for_each_axis)
+    if (found->kind == WEFT_KERNEL_ELASTIC && words->count != 2)
+        return WRONG("%s: a medium has Lame's two constants; give elastic:lame=LAMBDA,MU", text);
+    if (words->count > 1 && !found->for_each_axis && found->kind != WEFT_KERNEL_ELASTIC)
         return WRONG("%s: %s takes one number; give %s:%s=NUMBER", text, name, name,
                      found->parameter);
     for (int i = 0; i < words->count; i++) {
@@ -69,7 +76,8 @@ weft_status kernel_parse(const char *text, kernel_words *words) {
     const built_in *found = named(text);
     if (!found)
         return WRONG("%s: there is no such kernel; name a file, or gaussian, poisson, "
-                     "screened-poisson, heat, riesz, derivative or laplacian",
+                     "screened-poisson, heat, riesz, derivative, laplacian, gradient, divergence, "
+                     "curl, leray or elastic",
                      text);
     const char *name = weft_kernel_kind_name(found->kind), *at = text + strlen(name);
     *words = (kernel_words){.kind = found->kind};
@@ -84,6 +92,23 @@ weft_status kernel_parse(const char *text, kernel_words *words) {
                      found->for_each_axis ? ", or numbers joined by commas, one for each axis"
                                           : "");
     return check_values(text, found, words);
+}
+
+int kernel_components(weft_kernel_kind kind, int rank, bool made) {
+    switch (kind) {
+    case WEFT_KERNEL_GRADIENT:
+        return made ? rank : 1;
+    case WEFT_KERNEL_DIVERGENCE:
+        return made ? 1 : rank;
+    case WEFT_KERNEL_CURL:
+        return made && rank == 2 ? 1 : rank;
+    case WEFT_KERNEL_LERAY:
+        return rank;
+    case WEFT_KERNEL_ELASTIC:
+        return rank * (rank + 1) / 2;
+    default:
+        return 1;
+    }
 }
 
 weft_status kernel_describe(const kernel_words *words, const char *text, int rank,
@@ -105,6 +130,8 @@ weft_status kernel_describe(const kernel_words *words, const char *text, int ran
         kernel->covariance = covariance;
     } else if (words->kind == WEFT_KERNEL_DERIVATIVE) {
         for (int a = 0; a < rank; a++) kernel->order[a] = (int)words->values[a];
+    } else if (words->kind == WEFT_KERNEL_ELASTIC) {
+        memcpy(kernel->lame, words->values, sizeof kernel->lame);
     } else if (words->count > 0) {
         kernel->parameter = words->values[0];
     }

@@ -323,6 +323,29 @@ class Convolve(Case):
         got = self.convolve(np.exp(1j * (3 * x - 2 * y)), "derivative:order=0,1", *flags, ranks=3)
         np.testing.assert_allclose(got, -2j * np.exp(1j * (3 * x - 2 * y)), atol=1e-13)
 
+    def test_vectors_have_their_components_first(self) -> None:
+        extents = (12, 10, 9)
+        x, y, z = np.meshgrid(*[(np.arange(n) + 0.5) * np.pi / n for n in extents], indexing="ij")
+        walls = ("--length", np.pi, "--boundary", "dirichlet,neumann,neumann")
+        potential = np.sin(2 * x) * np.cos(3 * y) * np.cos(z)
+        gradient = self.convolve(potential, "gradient", *walls, ranks=2)
+        expected = [
+            2 * np.cos(2 * x) * np.cos(3 * y) * np.cos(z),
+            -3 * np.sin(2 * x) * np.sin(3 * y) * np.cos(z),
+            -np.sin(2 * x) * np.cos(3 * y) * np.sin(z),
+        ]
+        np.testing.assert_allclose(gradient, expected, atol=1e-13)
+        np.testing.assert_allclose(self.convolve(gradient, "divergence", *walls, ranks=3), -14 * potential, atol=1e-12)
+        np.testing.assert_allclose(self.convolve(gradient, "curl", *walls), 0, atol=1e-12)
+        np.testing.assert_allclose(self.convolve(gradient, "leray", *walls, ranks=2), 0, atol=1e-13)
+        plane = random_array((2, 6, 7), "f8")
+        self.assertEqual(self.convolve(plane, "curl", ranks=2).shape, (6, 7))
+        stress = np.zeros((3, 8, 4))
+        stress[0] = 3 + np.cos(2 * np.pi * np.arange(8) / 8)[:, None]
+        strain = self.convolve(stress, "elastic:lame=1,0.5", ranks=2)
+        np.testing.assert_allclose(strain[0], (stress[0] - 3) / 2, atol=1e-14)
+        np.testing.assert_allclose(strain[1:], 0, atol=1e-14)
+
     def test_poisson_in_free_space_is_the_potential_of_a_gaussian_charge(self) -> None:
         n, box, sigma = 32, 10.0, 0.6
         x = (np.arange(n) + 0.5) * box / n - box / 2
@@ -550,6 +573,10 @@ class Misuse(Case):
             (["in.npy", "poisson", "out.npy", "--boundary", "neumann"], "--zero 0"),
             (["in.npy", "riesz:s=-1", "out.npy"], "--zero 0"),
             (["in.npy", "derivative:order=1", "out.npy"], "1 number for a field of 3 axes"),
+            (["in.npy", "leray", "out.npy"], "first axis has the components of a point, 2 of 2 axes, and in.npy has 6"),
+            (["line.npy", "divergence", "out.npy"], "first axis has the components of a point"),
+            (["in.npy", "elastic:lame=1", "out.npy"], "give elastic:lame=LAMBDA,MU"),
+            (["in.npy", "gradient:order=1", "out.npy"], "gradient takes no parameter"),
             (["in.npy", "derivative:order=0.5,0,0", "out.npy"], "whole number"),
             (["in.npy", "derivative:order=-1,0,0", "out.npy"], "0 or more"),
             (["in.npy", "gaussian", "out.npy"], "gaussian:sigma=NUMBER"),
