@@ -645,6 +645,14 @@ module weft
             type(c_ptr), intent(inout) :: composition
         end subroutine weft_composition_destroy
 
+        function weft_kernel_fields(kind, rank, made) bind(c, name='weft_kernel_fields') result(answer)
+            import :: c_int
+            integer(c_int), value, intent(in) :: kind
+            integer(c_int), value, intent(in) :: rank
+            integer(c_int), value, intent(in) :: made
+            integer(c_int) :: answer
+        end function weft_kernel_fields
+
         function weft_convolution_create(ctx, problem, opt, convolution) bind(c, name='weft_convolution_create') &
             result(answer)
             import :: c_int, c_ptr, weft_convolution_problem, weft_options

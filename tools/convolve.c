@@ -27,7 +27,7 @@ typedef struct convolve_run {
 } convolve_run;
 
 static int components(const convolve_run *run, bool made) {
-    return kernel_components(run->problem.kernel.kind, run->problem.rank, made);
+    return weft_kernel_fields(run->problem.kernel.kind, run->problem.rank, made);
 }
 
 /* ---- the problem ---- */
@@ -49,11 +49,11 @@ static int count_boundaries(const weft_convolution_problem *p, weft_boundary bou
 static weft_status take_components(convolve_run *run) {
     weft_convolution_problem *p = &run->problem;
     const weft_kernel_kind kind = run->words.kind;
-    if (run->kernel_is_file || kernel_components(kind, 2, false) == 1) return WEFT_SUCCESS;
+    if (run->kernel_is_file || weft_kernel_fields(kind, 2, false) == 1) return WEFT_SUCCESS;
     const int64_t given = p->n[0];
     p->rank--;
     memmove(p->n, p->n + 1, (size_t)p->rank * sizeof *p->n);
-    const int wanted = kernel_components(kind, p->rank, false);
+    const int wanted = weft_kernel_fields(kind, p->rank, false);
     if (given == wanted && p->rank > 0) return WEFT_SUCCESS;
     return WRONG(
         "%s: %s takes arrays whose first axis has the components of a point, %d of %d ax%s, "

@@ -94,23 +94,6 @@ weft_status kernel_parse(const char *text, kernel_words *words) {
     return check_values(text, found, words);
 }
 
-int kernel_components(weft_kernel_kind kind, int rank, bool made) {
-    switch (kind) {
-    case WEFT_KERNEL_GRADIENT:
-        return made ? rank : 1;
-    case WEFT_KERNEL_DIVERGENCE:
-        return made ? 1 : rank;
-    case WEFT_KERNEL_CURL:
-        return made && rank == 2 ? 1 : rank;
-    case WEFT_KERNEL_LERAY:
-        return rank;
-    case WEFT_KERNEL_ELASTIC:
-        return rank * (rank + 1) / 2;
-    default:
-        return 1;
-    }
-}
-
 weft_status kernel_describe(const kernel_words *words, const char *text, int rank,
                             double covariance[WEFT_MAX_RANK * WEFT_MAX_RANK],
                             weft_convolution_kernel *kernel) {

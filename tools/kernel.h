@@ -23,10 +23,6 @@ bool kernel_is_file(const char *text);
 /* Reads NAME or NAME:PARAMETER=NUMBERS of a built-in kernel. Not collective. */
 weft_status kernel_parse(const char *text, kernel_words *words);
 
-/* Components of a point that the kernel takes, or makes: of vectors and symmetric tensors of a
- * field with `rank` axes; 1 of scalars. Not collective. */
-int kernel_components(weft_kernel_kind kind, int rank, bool made);
-
 /* Fills in kind, parameter, order, constants and covariance, which is stored in `covariance`. Fails
  * unless the numbers are as many as the field's `rank` axes want. Not collective. */
 weft_status kernel_describe(const kernel_words *words, const char *text, int rank,

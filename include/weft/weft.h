@@ -1042,6 +1042,10 @@ typedef enum weft_kernel_kind {
     WEFT_KERNEL_SPECTRUM = 14 /* kernel.array, in spectral space; no axis linear or free space */
 } weft_kernel_kind;
 
+/* Fields of a point that a kernel takes or, with made 1, makes, of fields with `rank` axes: 1 of
+ * scalars, rank of vectors, rank (rank + 1) / 2 of symmetric tensors. Not collective. */
+WEFT_API int weft_kernel_fields(weft_kernel_kind kind, int rank, int made);
+
 /* How the derivatives in a built-in kernel are meant. */
 typedef enum weft_discretization {
     WEFT_SPECTRAL = 0, /* those of the Fourier series through the points: by i k */

@@ -145,7 +145,9 @@ void weft_convolved_find_parity(weft_convolved *c);
 /* Kernels that make fields from one another (fields.c): how many fields of a point there are before
  * and after; checks; wavenumbers; and the function of a WEFT_OPERATOR_MATRIX, whose argument is the
  * convolution. */
-int weft_convolved_fields(const weft_convolved *c, bool made);
+static inline int weft_convolved_fields(const weft_convolved *c, bool made) {
+    return weft_kernel_fields(c->problem.kernel.kind, c->problem.rank, made);
+}
 weft_status weft_convolved_check_fields(const weft_convolution_problem *problem);
 weft_status weft_convolved_find_waves(weft_convolved *c);
 void weft_convolved_apply_fields(const weft_fields_run *run, void *convolved);

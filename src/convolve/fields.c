@@ -14,9 +14,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-int weft_convolved_fields(const weft_convolved *c, bool made) {
-    const int rank = c->problem.rank;
-    switch (c->problem.kernel.kind) {
+WEFT_API int weft_kernel_fields(weft_kernel_kind kind, int rank, int made) {
+    switch (kind) {
     case WEFT_KERNEL_GRADIENT:
         return made ? rank : 1;
     case WEFT_KERNEL_DIVERGENCE:

@@ -45,7 +45,7 @@ enum { SEVERAL = 8 };
 #include "convolve/wave_matrix.inc"
 #undef TIMES_I
 #undef NAMED
-#define TIMES_I(x) (x) /* axes_units has the signs */
+#define TIMES_I(x) (x) /* axes_units has it */
 #define NAMED(name) name##_numbers
 #include "convolve/wave_matrix.inc"
 #undef NUMBER
@@ -57,8 +57,8 @@ enum { SEVERAL = 8 };
 
 /* What fields are multiplied by before a matrix and behind it. Those that are odd along axes that
  * turn are there as those of exponential series: -i times the series of sines for each such axis.
- * Real fields, which have only such axes, all but for one power of i, which is that of the matrix
- * and of the way back; so signs are left. */
+ * Real fields have such axes only. A power of i that all of them have, and the one of the matrix,
+ * are left to the way back, so that nothing but signs is left. */
 typedef struct axes_units {
     weft_pair in[MOST], out[MOST];
 } axes_units;

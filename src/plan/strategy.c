@@ -331,8 +331,7 @@ weft_axis weft_chain_type(const weft_chain *chain, weft_direction direction, int
     const bool aligned = p->turned[WEFT_FORWARD][axis] || p->turned[WEFT_INVERSE][axis];
     weft_axis type = chain->types.forward[axis];
     if (aligned)
-        type =
-            weft_axis_of_parity(type, turned >> member % chain->types.fields[direction] & 1, true);
+        type = weft_axis_of_parity(type, turned >> member % chain->types.fields[direction] & 1);
     return direction == WEFT_INVERSE ? weft_axis_inverse(type) : type;
 }
 

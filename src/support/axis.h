@@ -62,11 +62,10 @@ static inline weft_axis weft_axis_inverse(weft_axis axis) {
     }
 }
 
-/* The cosine transform of type 2 of a sine one, or the other way round; `aligned`: sine transforms
- * are aligned ones. */
-static inline weft_axis weft_axis_of_parity(weft_axis axis, bool turned, bool aligned) {
-    const bool sine = weft_axis_is_sine(axis) != turned;
-    return !sine ? WEFT_DCT2 : aligned ? (weft_axis)WEFT_DST2_ALIGNED : WEFT_DST2;
+/* Of DCT2 or DST2 the aligned transform of type 2 of the same parity or, `turned`, the other one.
+ */
+static inline weft_axis weft_axis_of_parity(weft_axis axis, bool turned) {
+    return weft_axis_is_sine(axis) != turned ? (weft_axis)WEFT_DST2_ALIGNED : WEFT_DCT2;
 }
 
 /* Fields that are odd along an axis where others are even: which of them are transformed forward,

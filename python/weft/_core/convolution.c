@@ -293,25 +293,6 @@ static void convolution_dealloc(PyObject *object) {
 
 /* ---- use ---- */
 
-/* Fields of a point before the kernel or behind it: of a scalar, a vector, or a symmetric tensor.
- */
-static int fields_in(const weft_convolution_problem *p, bool made) {
-    switch (p->kernel.kind) {
-    case WEFT_KERNEL_GRADIENT:
-        return made ? p->rank : 1;
-    case WEFT_KERNEL_DIVERGENCE:
-        return made ? 1 : p->rank;
-    case WEFT_KERNEL_CURL:
-        return made && p->rank == 2 ? 1 : p->rank;
-    case WEFT_KERNEL_LERAY:
-        return p->rank;
-    case WEFT_KERNEL_ELASTIC:
-        return p->rank * (p->rank + 1) / 2;
-    default:
-        return 1;
-    }
-}
-
 enum { MOST_AXES = WEFT_MAX_RANK + 2 }; /* the batch, the fields of a point, and its own */
 
 /* The shape of field or result, with the batch and the fields of a point, if there are several,
@@ -323,7 +304,8 @@ static int shape_in(convolution_object *self, weft_space space, npy_intp *shape)
     if (!plan) return -1;
     const weft_status status = weft_plan_box(plan, space, 0, &box);
     if (status != WEFT_SUCCESS) return core_raise(status, NULL);
-    const int fields = fields_in(&self->problem, space == WEFT_OUTPUT);
+    const weft_convolution_problem *p = &self->problem;
+    const int fields = weft_kernel_fields(p->kernel.kind, p->rank, space == WEFT_OUTPUT);
     if (self->problem.batch > 1) shape[axes++] = (npy_intp)self->problem.batch;
     if (fields > 1) shape[axes++] = fields;
     for (int a = 0; a < self->problem.rank; a++) shape[axes++] = (npy_intp)box.n[a];
