@@ -133,6 +133,7 @@ static size_t box_bytes(weft_plan plan, const case_of *c, weft_space space) {
     weft_plan_box(plan, space, rank, &box);
     const bool real_space = space == WEFT_INPUT || c->made >= MADE_CONVOLUTION;
     size_t bytes = real_space && c->problem.kind == WEFT_R2C ? 8 : 16;
+    if (c->made == MADE_VECTORS) bytes *= (size_t)c->problem.rank;
     for (int a = 0; a < c->problem.rank; a++) bytes *= (size_t)box.n[a];
     return bytes;
 }
@@ -207,8 +208,7 @@ static bool all_or_none(weft_status mine) {
 /* An execution that ends without an agreement, for it costs time: the failing rank returns its
  * failure, and the others learn it with their next call. */
 static bool agrees_later(const case_of *c) {
-    return c->options.device == WEFT_HOST && c->made != MADE_COMPOSITION &&
-           c->made <= MADE_CONVOLUTION;
+    return c->options.device == WEFT_HOST && c->made != MADE_COMPOSITION && c->made <= MADE_VECTORS;
 }
 
 static void check(const case_of *c, const fault *f, const outcome *o) {

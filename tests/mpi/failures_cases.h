@@ -8,11 +8,13 @@
 #include <string.h>
 
 /* What is made: a plan for the problem, or of its shape and kind a composition of several parts, or
- * a convolution with an array, or one by tiles, samples or levels. */
+ * a convolution with an array, one that makes vectors from vectors between walls, or one by tiles,
+ * samples or levels. */
 typedef enum case_made {
     MADE_PLAN = 0,
     MADE_COMPOSITION,
     MADE_CONVOLUTION,
+    MADE_VECTORS,
     MADE_TILES,
     MADE_SAMPLES,
     MADE_MULTILEVEL
@@ -97,6 +99,14 @@ static const case_of cases[] = {
      .made = MADE_CONVOLUTION,
      .problem = {SHAPE},
      .options = {PENCIL, .exchange = {WEFT_A2A_SYNC}}},
+    {.name = "vectors-between-walls",
+     .made = MADE_VECTORS,
+     .problem = {SHAPE, .kind = WEFT_R2C},
+     .options = {PENCIL, .exchange = {WEFT_PEER, WEFT_P2P_STREAMS}}},
+    {.name = "vectors-simulated",
+     .made = MADE_VECTORS,
+     .problem = {SHAPE, .kind = WEFT_R2C},
+     .options = {SLAB, SIMULATED, .exchange = {WEFT_A2A_SYNC}}},
     {.name = "overlap-save",
      .made = MADE_TILES,
      .problem = {SHAPE},
@@ -299,6 +309,17 @@ static inline weft_status case_convolve(weft_context ctx, const case_of *c, weft
     return weft_convolution_create(ctx, &problem, &c->options, plan);
 }
 
+static inline weft_status case_project(weft_context ctx, const case_of *c, weft_plan *plan) {
+    const int64_t *n = c->problem.n;
+    const weft_convolution_problem problem = {
+        .rank = c->problem.rank,
+        .n = {n[0], n[1], n[2]},
+        .kind = c->problem.kind,
+        .boundary = {WEFT_NEUMANN, WEFT_PERIODIC, WEFT_DIRICHLET},
+        .kernel = {.kind = WEFT_KERNEL_LERAY}};
+    return weft_convolution_create(ctx, &problem, &c->options, plan);
+}
+
 /* By tiles, of a kernel whose rows ranks share. */
 static inline weft_status case_tile(weft_context ctx, const case_of *c, int rank, int size,
                                     weft_plan *plan) {
@@ -335,6 +356,7 @@ static inline weft_status case_create(weft_context ctx, const case_of *c, int ra
                                       const weft_problem *problem, weft_plan *plan) {
     if (c->made == MADE_COMPOSITION) return case_compose(ctx, c, plan);
     if (c->made == MADE_CONVOLUTION) return case_convolve(ctx, c, plan);
+    if (c->made == MADE_VECTORS) return case_project(ctx, c, plan);
     if (c->made == MADE_TILES) return case_tile(ctx, c, rank, size, plan);
     if (c->made >= MADE_SAMPLES) return case_sample(ctx, c, plan);
     return weft_plan_create(ctx, problem, &c->options, plan);
