@@ -22,7 +22,8 @@ const weft_engine_ops *weft_engine_find(weft_engine id) {
     return NULL;
 }
 
-/* `here`: what the engine needs must be here, too. */
+/* `here`: what the engine needs must be here, too. The identity, which transforms nothing, must be
+ * asked for. */
 static const weft_engine_ops *
 first_that_does(weft_transform_kind kind, const weft_device_ops *device, bool fuses, bool here) {
     const weft_transform smallest = {.kind = kind,
@@ -33,7 +34,7 @@ first_that_does(weft_transform_kind kind, const weft_device_ops *device, bool fu
                                      .in_elements = 1,
                                      .out_elements = 1};
     for (size_t i = 0; i < sizeof engines / sizeof engines[0]; i++) {
-        if ((!fuses || engines[i]->takes_operators) &&
+        if (engines[i]->id != WEFT_ENGINE_IDENTITY && (!fuses || engines[i]->takes_operators) &&
             (!here || engines[i]->probe(NULL) == WEFT_SUCCESS) &&
             engines[i]->supports(&smallest, device) == WEFT_SUCCESS)
             return engines[i];
@@ -42,8 +43,7 @@ first_that_does(weft_transform_kind kind, const weft_device_ops *device, bool fu
 }
 
 const weft_engine_ops *weft_engine_default(const weft_device_ops *device) {
-    /* Any engine that works with the device at all can do this one; the identity, which transforms
-     * nothing and must be asked for, refuses real data. */
+    /* Any engine that works with the device at all can do this one. */
     return first_that_does(WEFT_TRANSFORM_R2C, device, false, true);
 }
 
