@@ -38,8 +38,8 @@ bool weft_region_equal(const weft_region *a, const weft_region *b);
 typedef struct weft_view {
     int axes;
     int64_t offset;
-    int64_t n[WEFT_AXES + 1]; /* complex numbers may be an axis of two parts */
-    int64_t stride[WEFT_AXES + 1];
+    int64_t n[WEFT_AXES];
+    int64_t stride[WEFT_AXES];
 } weft_view;
 
 int64_t weft_view_elements(const weft_view *view);
