@@ -43,11 +43,11 @@ struct weft_convolution_private {
     double zero[2];     /* a copy of the caller's kernel.zero */
     bool in_boxes;      /* kernel.box was given: ranks have boxes of the caller's array */
     weft_region held;   /* this rank's box of that array, or all of it */
-    double *wave[WEFT_MAX_RANK]; /* wavenumbers by index, where the kernel makes fields; or NULL */
-    double *turn[WEFT_MAX_RANK]; /* of WEFT_STAGGERED: exp(i k h / 2), pairs, likewise; or NULL */
-    char *note;                  /* what to tell of the choice of the method; or NULL */
-    char *snippet;               /* the same where kernels do it; or NULL */
-    weft_box spectrum;           /* this rank's box of it, ... */
+    double *wave[WEFT_MAX_RANK];  /* wavenumbers by index, where the kernel makes fields; or NULL */
+    double *phase[WEFT_MAX_RANK]; /* of WEFT_STAGGERED: exp(i k h / 2), pairs, likewise; or NULL */
+    char *note;                   /* what to tell of the choice of the method; or NULL */
+    char *snippet;                /* the same where kernels do it; or NULL */
+    weft_box spectrum;            /* this rank's box of it, ... */
     weft_scattered scattered; /* ... of whose elements these are the frequencies, if it says so */
     void *array;              /* the kernel's spectrum over `points`, where the plan computes */
     size_t bytes;
@@ -139,6 +139,11 @@ weft_status weft_convolved_array(weft_plan plan, const weft_convolved *c, const 
 /* The same of a built-in kernel in free space (free_space.c). Collective. */
 weft_status weft_convolved_free_space(weft_plan plan, const weft_convolved *c, void *spectrum);
 
+/* Both axes of component f of a symmetric tensor, as bits, if it is off the diagonal. */
+static inline unsigned weft_tensor_axes(int rank, int f) {
+    static const unsigned pairs[] = {1u << 1 | 1u << 2, 1u << 0 | 1u << 2, 1u << 0 | 1u << 1};
+    return f < rank ? 0 : pairs[rank == 3 ? f - rank : 2];
+}
 /* Fills in c->parity and c->odd, and which axes turn (parity.c). */
 void weft_convolved_find_parity(weft_convolved *c);
 

@@ -68,13 +68,13 @@ weft_status weft_convolved_find_waves(weft_convolved *c) {
         for (int64_t i = 0; i < axis->transform; i++)
             c->wave[a][i] = weft_convolved_wavenumber(axis, i);
         if (!axis->staggered) continue;
-        c->turn[a] = malloc((size_t)axis->transform * 2 * sizeof *c->turn[a]);
-        if (!c->turn[a])
+        c->phase[a] = malloc((size_t)axis->transform * 2 * sizeof *c->phase[a]);
+        if (!c->phase[a])
             return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a kernel's phases");
         for (int64_t i = 0; i < axis->transform; i++) {
             const double angle = weft_convolved_frequency(axis, i) * axis->spacing / 2;
-            c->turn[a][2 * i] = cos(angle);
-            c->turn[a][2 * i + 1] = sin(angle);
+            c->phase[a][2 * i] = cos(angle);
+            c->phase[a][2 * i + 1] = sin(angle);
         }
     }
     return WEFT_SUCCESS;

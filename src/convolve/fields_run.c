@@ -271,13 +271,11 @@ typedef struct gathered_points {
  * place between them, with the k of the discretization. */
 static weft_pair staggered_phase(const weft_fields_run *run, const weft_convolved *c, int f,
                                  int64_t i) {
-    static const int axes[3][2] = {{1, 2}, {0, 2}, {0, 1}}; /* of yz, xz, xy */
-    const int rank = c->problem.rank;
+    const unsigned axes = weft_tensor_axes(c->problem.rank, f);
     weft_pair phase = {1, 0};
-    for (int side = 0; side < 2; side++) {
-        const int a = axes[rank == 3 ? f - rank : 2][side];
-        const double *turn = c->turn[a] + 2 * (run->index[a] + (a == run->axis ? i : 0));
-        phase = weft_pair_times(phase, (weft_pair){turn[0], turn[1]});
+    for (int a = 0; a < c->problem.rank; a++) {
+        const double *half = c->phase[a] + 2 * (run->index[a] + (a == run->axis ? i : 0));
+        if (axes >> a & 1) phase = weft_pair_times(phase, (weft_pair){half[0], half[1]});
     }
     return phase;
 }

@@ -7,13 +7,6 @@
 
 #include "support/axis.h"
 
-/* Component f of a symmetric tensor is off the diagonal along two axes. */
-static unsigned axes_of_tensor(int rank, int f) {
-    static const unsigned pairs[] = {1u << 1 | 1u << 2, 1u << 0 | 1u << 2, 1u << 0 | 1u << 1};
-    if (f < rank) return 0;
-    return rank == 3 ? pairs[f - rank] : pairs[2];
-}
-
 /* The axes along which a field has the other parity than a scalar, as bits. */
 static unsigned other_parity(const weft_convolved *c, bool made, int f) {
     const int rank = c->problem.rank;
@@ -33,7 +26,7 @@ static unsigned other_parity(const weft_convolved *c, bool made, int f) {
     case WEFT_KERNEL_LERAY:
         return along;
     case WEFT_KERNEL_ELASTIC:
-        return axes_of_tensor(rank, f);
+        return weft_tensor_axes(rank, f);
     default:
         return 0;
     }

@@ -394,7 +394,7 @@ void weft_convolved_release(weft_convolved *c) {
     if (!c) return;
     for (int a = 0; a < WEFT_MAX_RANK; a++) {
         free(c->wave[a]);
-        free(c->turn[a]);
+        free(c->phase[a]);
     }
     free(c->note);
     free(c->snippet);

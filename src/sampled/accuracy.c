@@ -35,7 +35,7 @@ static weft_tree tree_of(const weft_convolved *c, int64_t edge, int points, doub
 static weft_status shrink(const weft_convolved *c, weft_convolved *small) {
     *small = *c;
     memset(small->wave, 0, sizeof small->wave);
-    memset(small->turn, 0, sizeof small->turn);
+    memset(small->phase, 0, sizeof small->phase);
     for (int a = 0; a < c->problem.rank; a++) {
         small->problem.n[a] = c->problem.n[a] > 1 ? GRID : 1;
         small->problem.length[a] = c->axis[a].spacing * (double)small->problem.n[a];
@@ -101,7 +101,7 @@ static weft_status begin(const weft_convolved *c, trial *t) {
 static void end(trial *t) {
     for (int a = 0; a < WEFT_MAX_RANK; a++) {
         free(t->convolved.wave[a]);
-        free(t->convolved.turn[a]);
+        free(t->convolved.phase[a]);
     }
     for (int i = 0; i < TRIALS; i++) free(t->exact[i]);
 }
