@@ -51,7 +51,8 @@ static weft_box of_plan(const weft_leg *leg, weft_space space, int rank) {
 weft_box weft_leg_entry(const weft_composed *c, int leg, int rank) {
     const weft_leg *l = &c->leg[leg];
     if (!l->copies)
-        return of_plan(l, l->purpose.direction == WEFT_INVERSE ? WEFT_OUTPUT : WEFT_INPUT, rank);
+        return of_plan(
+            l, weft_begins_with_spectrum(l->purpose.direction) ? WEFT_OUTPUT : WEFT_INPUT, rank);
     if (leg > 0) return weft_leg_exit(c, leg - 1, rank);
     const weft_box exit = weft_leg_exit(c, leg, rank);
     return l->copy.embeds ? within(l, &exit) : around(l, &exit);
@@ -60,7 +61,8 @@ weft_box weft_leg_entry(const weft_composed *c, int leg, int rank) {
 weft_box weft_leg_exit(const weft_composed *c, int leg, int rank) {
     const weft_leg *l = &c->leg[leg];
     if (!l->copies)
-        return of_plan(l, l->purpose.direction == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_RESULT, rank);
+        return of_plan(l, weft_ends_with_spectrum(l->purpose.direction) ? WEFT_OUTPUT : WEFT_RESULT,
+                       rank);
     if (leg == 0) return weft_leg_entry(c, leg + 1, rank);
     const weft_box entry = weft_leg_entry(c, leg, rank);
     return l->copy.embeds ? around(l, &entry) : within(l, &entry);

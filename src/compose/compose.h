@@ -24,8 +24,8 @@ typedef struct weft_leg_copy {
 
 typedef struct weft_leg {
     int first, last;      /* the stages that it does */
-    int forward, inverse; /* those behind which the array is a spectrum, and in real space again.
-                             INT_MAX: none */
+    int forward, inverse; /* those behind which the array is a spectrum, and in real space again,
+                             in this order or the other. INT_MAX: none */
     bool copies;          /* a box, as `copy` says; otherwise `plan` is executed */
     weft_leg_copy copy;
     weft_problem problem; /* of the plan; of a copy what its two arrays have in common */
@@ -48,9 +48,14 @@ struct weft_composition_private {
 };
 typedef struct weft_composition_private weft_composed;
 
-/* The stages as legs; can_keep: a plan can store the spectrum of a convolution in an array of the
- * caller's. The caller frees *legs, also after a failure. Not collective. */
-weft_status weft_compose_lower(const weft_composition_problem *problem, bool can_keep,
+/* What one plan can do. */
+typedef struct weft_leg_abilities {
+    bool keep;    /* store the spectrum of a convolution in an array of the caller's */
+    bool go_back; /* an inverse transform and a forward one behind it */
+} weft_leg_abilities;
+
+/* The stages as legs. The caller frees *legs, also after a failure. Not collective. */
+weft_status weft_compose_lower(const weft_composition_problem *problem, weft_leg_abilities can,
                                weft_leg **legs, int *count, int *outputs);
 
 /* weft_composition_create without a note in the context. Of the purpose its plans get `scatters`

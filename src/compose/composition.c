@@ -81,7 +81,8 @@ static weft_status make_plan(weft_context ctx, weft_composed *c, int number,
     if (follows(c, number)) return WEFT_SUCCESS;
     const weft_brick brick = {.box = weft_leg_exit(c, number - 1, ctx->transport->rank)};
     weft_problem problem = leg->problem;
-    *(leg->purpose.direction == WEFT_INVERSE ? &problem.output : &problem.input) = &brick;
+    *(weft_begins_with_spectrum(leg->purpose.direction) ? &problem.output : &problem.input) =
+        &brick;
     weft_plan_destroy(&leg->plan);
     const weft_status status =
         weft_plan_create_for(ctx, &problem, options, &leg->purpose, &leg->plan);
@@ -199,8 +200,10 @@ static weft_status read_problem(const weft_composition_problem *given, int ranks
     if (opt) WEFT_TRY(weft_versioned_read(weft_options_versions, opt, options, "options"));
     options->struct_size = 0;
     c->on_host = options->location == WEFT_LOCATION_HOST && options->device != WEFT_HOST;
-    const bool can_keep = !c->on_host && !weft_line_is(problem.rank, ranks);
-    WEFT_TRY(weft_compose_lower(&problem, can_keep, &c->leg, &c->legs, &c->outputs));
+    const bool whole = !c->on_host && !weft_line_is(problem.rank, ranks);
+    const bool streams = options->stream != WEFT_STREAM_AUTO && options->stream != WEFT_STREAM_OFF;
+    const weft_leg_abilities can = {.keep = whole, .go_back = whole && !streams};
+    WEFT_TRY(weft_compose_lower(&problem, can, &c->leg, &c->legs, &c->outputs));
     if (c->legs == 1) return WEFT_SUCCESS;
     if (options->placement == WEFT_IN_PLACE)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,

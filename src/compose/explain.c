@@ -25,7 +25,6 @@ static json_t *describe_plan(const weft_leg *leg) {
 }
 
 json_t *weft_composition_explain(weft_plan plan, const weft_memory *memory) {
-    static const char *const directions[] = {"forward", "inverse", "convolve"};
     const weft_composed *c = plan->composition;
     if (c->legs == 1) return weft_explain_plan(plan, memory);
     json_t *parts = json_array();
@@ -35,7 +34,8 @@ json_t *weft_composition_explain(weft_plan plan, const weft_memory *memory) {
         if (leg->copies) {
             json_object_set_new(part, "copy", describe_copy(leg));
         } else {
-            json_object_set_new(part, "direction", json_string(directions[leg->purpose.direction]));
+            json_object_set_new(part, "direction",
+                                json_string(weft_direction_name(leg->purpose.direction)));
             json_object_set_new(part, "plan", describe_plan(leg));
         }
         json_array_append_new(parts, part);

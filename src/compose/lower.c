@@ -15,17 +15,18 @@
 /* What the leg that is being made has come to. */
 typedef enum leg_phase {
     NO_LEG,
-    BEFORE,        /* in real space, with zeros or operators */
-    IN_SPECTRUM,   /* behind a forward transform */
-    FROM_SPECTRUM, /* it begins with a spectrum, and has operators there */
-    AFTER,         /* behind an inverse transform */
+    BEFORE,           /* in real space, with zeros or operators */
+    IN_SPECTRUM,      /* behind a forward transform */
+    FROM_SPECTRUM,    /* it begins with a spectrum, and has operators there */
+    AFTER,            /* behind an inverse transform */
+    BACK_IN_SPECTRUM, /* behind an inverse transform and the forward one of the same axes */
     CROPPED,
     EMBEDDED /* a copy into zeros, which a plan must follow */
 } leg_phase;
 
 typedef struct lowering {
     const weft_composition_problem *problem;
-    bool can_keep; /* plans can store the spectrum of a convolution */
+    weft_leg_abilities can;
     weft_leg *leg; /* [legs] */
     int legs, outputs;
     int number; /* of the stage */
@@ -145,8 +146,24 @@ static weft_status merge_axes(lowering *l, const weft_axis *more) {
     return WEFT_SUCCESS;
 }
 
+/* Whether the leg so far is an inverse transform that this forward one can follow in one plan:
+ * along the same axes, of as many points. */
+static bool goes_back(const lowering *l, const weft_stage *stage) {
+    const bool alone = l->number + 1 == l->problem->stages || stage[1].kind != WEFT_STAGE_FORWARD;
+    return l->can.go_back && l->phase == AFTER && alone &&
+           last_leg(l)->purpose.direction == WEFT_INVERSE &&
+           memcmp(stage->axis, l->axis, (size_t)l->problem->rank * sizeof *l->axis) == 0;
+}
+
 static weft_status add_forward(lowering *l, const weft_stage *stage) {
     const bool follows = l->number > 0 && stage[-1].kind == WEFT_STAGE_FORWARD;
+    if (goes_back(l, stage)) {
+        last_leg(l)->purpose.direction = WEFT_PSEUDOSPECTRAL;
+        last_leg(l)->forward = l->number;
+        l->phase = BACK_IN_SPECTRUM;
+        l->spectral = true;
+        return WEFT_SUCCESS;
+    }
     if (follows) {
         WEFT_TRY(merge_axes(l, stage->axis));
     } else {
@@ -175,7 +192,8 @@ static weft_status learn_axes(lowering *l, const weft_stage *stage) {
 }
 
 static bool begins_in_spectrum(const lowering *l) {
-    return l->spectral && (l->phase == NO_LEG || l->phase == EMBEDDED);
+    return l->spectral &&
+           (l->phase == NO_LEG || l->phase == EMBEDDED || l->phase == BACK_IN_SPECTRUM);
 }
 
 static weft_status add_inverse(lowering *l, const weft_stage *stage) {
@@ -191,15 +209,52 @@ static weft_status add_inverse(lowering *l, const weft_stage *stage) {
     return WEFT_SUCCESS;
 }
 
+/* The list of the leg's plan that operators join here. */
+static weft_operators *list_of(const lowering *l) {
+    weft_leg *leg = last_leg(l);
+    switch (l->phase) {
+    case BEFORE:
+        return &leg->problem.load;
+    case IN_SPECTRUM:
+    case BACK_IN_SPECTRUM:
+        return &leg->problem.spectral;
+    case FROM_SPECTRUM:
+        return &leg->purpose.resume;
+    default:
+        return &leg->problem.store;
+    }
+}
+
+/* A matrix at this stage: behind a forward stage or, where a plan goes back to the spectrum,
+ * between an inverse one and a forward one of the same axes. */
+static weft_status make_fields(lowering *l, const weft_stage *stage) {
+    weft_leg *leg = last_leg(l);
+    const bool back = l->phase == AFTER && l->number + 1 < l->problem->stages &&
+                      stage[1].kind == WEFT_STAGE_FORWARD;
+    bool makes = l->phase == IN_SPECTRUM;
+    if (back) {
+        l->number++;
+        makes = goes_back(l, stage + 1);
+        l->number--;
+    }
+    if (l->phase == BACK_IN_SPECTRUM) makes = stage->result_fields == l->fields;
+    if (!makes)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "problem.stage[%d].result_fields is %lld, but fields are made from fields "
+                         "behind a forward stage, once in a plan, or between an inverse and a "
+                         "forward one of the same axes, on the plan's device; leave it 0",
+                         l->number, (long long)stage->result_fields);
+    if (l->phase != BACK_IN_SPECTRUM) leg->problem.result_fields = stage->result_fields;
+    l->fields = stage->result_fields;
+    return WEFT_SUCCESS;
+}
+
 static weft_status add_pointwise(lowering *l, const weft_stage *stage) {
     const bool stores = l->phase == AFTER && last_leg(l)->problem.store.count == 0;
+    const bool ends = l->phase == BACK_IN_SPECTRUM && last_leg(l)->problem.spectral.count == 0;
     if (!l->spectral && l->phase != BEFORE && !stores) WEFT_TRY(begin_plan(l, BEFORE));
-    if (begins_in_spectrum(l)) WEFT_TRY(begin_plan(l, FROM_SPECTRUM));
-    weft_leg *leg = last_leg(l);
-    weft_operators *list = l->phase == BEFORE          ? &leg->problem.load
-                           : l->phase == IN_SPECTRUM   ? &leg->problem.spectral
-                           : l->phase == FROM_SPECTRUM ? &leg->purpose.resume
-                                                       : &leg->problem.store;
+    if (begins_in_spectrum(l) && !ends) WEFT_TRY(begin_plan(l, FROM_SPECTRUM));
+    weft_operators *list = list_of(l);
     if (list->count > 0)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "problem.stage[%d] has operators right behind others; give all in one "
@@ -209,14 +264,7 @@ static weft_status add_pointwise(lowering *l, const weft_stage *stage) {
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "problem.stage[%d].operators is empty; give a list", l->number);
     *list = stage->operators;
-    if (stage->result_fields == 0) return WEFT_SUCCESS;
-    if (l->phase != IN_SPECTRUM)
-        return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "problem.stage[%d].result_fields is %lld, but fields are made from fields "
-                         "behind a forward stage only; leave it 0",
-                         l->number, (long long)stage->result_fields);
-    leg->problem.result_fields = l->fields = stage->result_fields;
-    return WEFT_SUCCESS;
+    return stage->result_fields == 0 ? WEFT_SUCCESS : make_fields(l, stage);
 }
 
 /* ---- extents ---- */
@@ -342,7 +390,7 @@ static bool has_matrix(const weft_operators *list) {
 static weft_status add_copy_out(lowering *l, const weft_stage *stage) {
     weft_leg *leg = l->legs > 0 ? last_leg(l) : NULL;
     const bool turns = l->number + 1 < l->problem->stages && stage[1].kind == WEFT_STAGE_INVERSE;
-    if (l->phase == IN_SPECTRUM && turns && l->can_keep && !has_matrix(&leg->problem.spectral)) {
+    if (l->phase == IN_SPECTRUM && turns && l->can.keep && !has_matrix(&leg->problem.spectral)) {
         leg->purpose.keeps = true;
         leg->kept = l->outputs++;
         return WEFT_SUCCESS;
@@ -409,7 +457,7 @@ static weft_status add_problem(lowering *l, const weft_stage *stage) {
     p->struct_size = 0;
     WEFT_TRY(check_problem(l, p, dir));
     leg->purpose.direction = dir;
-    leg->inverse = l->number; /* there is no stage in between */
+    leg->forward = leg->inverse = l->number; /* there is no stage in between */
     l->spectral = dir == WEFT_FORWARD;
     l->knows_axes = true;
     memcpy(l->axis, p->axis, sizeof l->axis);
@@ -458,10 +506,10 @@ static weft_status end_result(lowering *l) {
     return WEFT_SUCCESS;
 }
 
-weft_status weft_compose_lower(const weft_composition_problem *problem, bool can_keep,
+weft_status weft_compose_lower(const weft_composition_problem *problem, weft_leg_abilities can,
                                weft_leg **legs, int *count, int *outputs) {
     lowering l = {.problem = problem,
-                  .can_keep = can_keep,
+                  .can = can,
                   .fields = problem->fields,
                   .spectral = problem->begin == WEFT_OUTPUT};
     *legs = l.leg = calloc((size_t)problem->stages, sizeof *l.leg);

@@ -39,12 +39,12 @@ WEFT_API weft_status weft_composition_box(weft_composition composition, int stag
     int i = 0;
     while (c->leg[i].last < stage) i++;
     const weft_leg *leg = &c->leg[i];
-    if (leg->copies || stage >= leg->inverse)
+    if (leg->copies || (stage >= leg->inverse && stage >= leg->forward))
         *box = weft_leg_exit(c, i, rank);
-    else if (stage < leg->forward)
+    else if (stage < leg->forward && stage < leg->inverse)
         *box = weft_leg_entry(c, i, rank);
     else
-        weft_plan_own_box(leg->plan, WEFT_OUTPUT, rank, box);
+        weft_plan_own_box(leg->plan, stage >= leg->forward ? WEFT_OUTPUT : WEFT_INPUT, rank, box);
     return WEFT_SUCCESS;
 }
 

@@ -12,8 +12,8 @@ typedef struct ends {
 static ends ends_of(weft_direction dir) {
     return (ends){{dir == WEFT_INVERSE ? WEFT_OUTPUT : WEFT_INPUT,
                    dir == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_RESULT},
-                  {dir == WEFT_INVERSE ? WEFT_PLACE_SPECTRUM : WEFT_PLACE_LOAD,
-                   dir == WEFT_FORWARD ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE}};
+                  {weft_begins_with_spectrum(dir) ? WEFT_PLACE_SPECTRUM : WEFT_PLACE_LOAD,
+                   weft_ends_with_spectrum(dir) ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE}};
 }
 
 /* Whether the caller's array at a place is aligned to pairs of its numbers. */
@@ -71,20 +71,32 @@ static uint32_t arrays_of(weft_plan plan, weft_operator_place place) {
     return weft_region_elements(&box) > 0 ? weft_operators_arrays(&plan->call.operators[place]) : 0;
 }
 
+/* Whether a direction passes a place. */
+static bool passes(weft_direction dir, weft_operator_place place) {
+    switch (place) {
+    case WEFT_PLACE_SPECTRUM:
+        return weft_begins_with_spectrum(dir);
+    case WEFT_PLACE_STORE:
+        return dir != WEFT_FORWARD;
+    default:
+        return dir != WEFT_INVERSE;
+    }
+}
+
 uint32_t weft_arguments_arrays(weft_plan plan, weft_direction dir) {
-    const uint32_t there = arrays_of(plan, WEFT_PLACE_LOAD) | arrays_of(plan, WEFT_PLACE_SPECTRAL);
-    return (dir == WEFT_INVERSE ? arrays_of(plan, WEFT_PLACE_SPECTRUM) : there) |
-           (dir == WEFT_FORWARD ? 0 : arrays_of(plan, WEFT_PLACE_STORE));
+    uint32_t arrays = 0;
+    for (int i = 0; i < WEFT_PLACES; i++)
+        if (passes(dir, (weft_operator_place)i)) arrays |= arrays_of(plan, (weft_operator_place)i);
+    return arrays;
 }
 
 /* The reductions of a direction, whether or not this rank has elements. */
 static uint32_t reductions_of(weft_plan plan, weft_direction dir) {
-    const weft_operator_list *list = plan->call.operators;
-    const uint32_t there = weft_operators_reductions(&list[WEFT_PLACE_LOAD]) |
-                           weft_operators_reductions(&list[WEFT_PLACE_SPECTRAL]);
-    const uint32_t resumed = weft_operators_reductions(&list[WEFT_PLACE_SPECTRUM]);
-    return (dir == WEFT_INVERSE ? resumed : there) |
-           (dir == WEFT_FORWARD ? 0 : weft_operators_reductions(&list[WEFT_PLACE_STORE]));
+    uint32_t reductions = 0;
+    for (int i = 0; i < WEFT_PLACES; i++)
+        if (passes(dir, (weft_operator_place)i))
+            reductions |= weft_operators_reductions(&plan->call.operators[i]);
+    return reductions;
 }
 
 void weft_arguments_find(weft_plan plan) {
@@ -147,7 +159,8 @@ static weft_status check_direction(weft_plan plan, weft_direction dir) {
     if (plan->transport->simulated)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "weft_execute: a plan over simulated ranks can only be explained");
-    if (dir != WEFT_FORWARD && dir != WEFT_INVERSE && dir != WEFT_CONVOLVE)
+    const bool own = dir == WEFT_PSEUDOSPECTRAL && weft_call_plans(&plan->call, dir);
+    if (dir != WEFT_FORWARD && dir != WEFT_INVERSE && dir != WEFT_CONVOLVE && !own)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_execute: direction is %d; it is WEFT_FORWARD, WEFT_INVERSE or "
                          "WEFT_CONVOLVE",

@@ -170,7 +170,6 @@ static json_t *describe_stream(const weft_schedule *schedule) {
 
 static json_t *describe_schedule(const weft_build *b, int s) {
     const weft_schedule *schedule = &b->schedule[s];
-    static const char *const directions[] = {"forward", "inverse", "convolve"};
     json_t *steps = json_array(), *buffers = json_object();
     double predicted = 0;
     for (int i = 0; i < schedule->steps; i++) {
@@ -181,9 +180,10 @@ static json_t *describe_schedule(const weft_build *b, int s) {
         if (schedule->buffer_bytes[i] > 0)
             json_object_set_new(buffers, buffer_name(schedule, i),
                                 json_integer((json_int_t)schedule->buffer_bytes[i]));
-    json_t *out = json_pack("{s:s, s:b, s:f, s:o, s:o}", "direction",
-                            directions[schedule->direction], "in_place", schedule->in_place,
-                            "predicted_seconds", predicted, "buffers", buffers, "steps", steps);
+    json_t *out =
+        json_pack("{s:s, s:b, s:f, s:o, s:o}", "direction",
+                  weft_direction_name(schedule->direction), "in_place", schedule->in_place,
+                  "predicted_seconds", predicted, "buffers", buffers, "steps", steps);
     if (schedule->stream.slots > 0) json_object_set_new(out, "stream", describe_stream(schedule));
     return out;
 }

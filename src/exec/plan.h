@@ -12,7 +12,7 @@
 #include "operator/kernel.h"
 #include "plan/planner.h"
 
-enum { WEFT_DIRECTIONS = 3, WEFT_SCHEDULES = 2 * WEFT_DIRECTIONS }; /* direction x placement */
+enum { WEFT_SCHEDULES = 2 * WEFT_DIRECTIONS }; /* direction x placement */
 
 /* A list of operators is prepared once for each direction; schedules of both placements share it.
  */

@@ -22,13 +22,12 @@ weft_status weft_fields_check(const weft_operator_list *list, const weft_operato
     int matrices = 0;
     for (int k = 0; k < list->count; k++) matrices += weft_operator_is_matrix(&list->item[k]);
     if (matrices == 0 && space->fields == space->result_fields) return WEFT_SUCCESS;
-    if (matrices == 0 && space->place == WEFT_PLACE_SPECTRAL)
+    if (matrices == 0)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "problem.result_fields is %lld, but fields %lld, and problem.spectral has "
-                         "no matrix that makes the ones of the others",
-                         (long long)space->result_fields, (long long)space->fields);
-    if (matrices == 0) return WEFT_SUCCESS;
-    if (space->place != WEFT_PLACE_SPECTRAL)
+                         "problem.result_fields is %lld, but fields %lld, and problem.%s has no "
+                         "matrix that makes the ones of the others",
+                         (long long)space->result_fields, (long long)space->fields, name);
+    if (!space->takes_matrix)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "problem.%s has a matrix; it works on spectra only, in problem.spectral",
                          name);
@@ -106,13 +105,39 @@ static row_places find_row(const rows *r, int64_t number, weft_fields_run *run) 
     return at;
 }
 
+/* The fields of a run for a function, scaled beforehand in a copy. */
+static void call_scaled(const weft_pointwise *p, const weft_fields_run *run) {
+    double copies[2 * GATHERED];
+    const void *in[WEFT_MAX_FIELDS];
+    const int numbers = run->complex_elements ? 2 : 1;
+    weft_fields_run scaled = *run;
+    scaled.in = in;
+    scaled.in_stride = 1;
+    for (int f = 0; f < run->in_fields; f++) {
+        const int64_t at = f * run->count * numbers;
+        void *copy;
+        if (p->layout.precision == WEFT_SINGLE) {
+            copy = (float *)(void *)copies + at;
+            gather_single(run->in[f], run->in_stride, numbers, run->count, copy);
+        } else {
+            copy = copies + at;
+            gather_double(run->in[f], run->in_stride, numbers, run->count, copy);
+        }
+        scale(p, p->matrix.scale_before, run->count, 1, copy);
+        in[f] = copy;
+    }
+    p->matrix.operator->matrix(&scaled, p->matrix.operator->argument);
+}
+
 /* Makes the fields of the points of a run, whose matrices are the operator's function or begin at
  * factor number `at` of its array. */
 static void make_fields(const rows *r, const weft_fields_run *run, int64_t at) {
     const weft_pointwise *p = r->p;
     const weft_operator *o = p->matrix.operator;
     const int64_t step = p->array_stride[r->axis], apart = p->matrix.apart;
-    if (o->kind == WEFT_OPERATOR_MATRIX)
+    if (p->matrix.scale_before != 1)
+        call_scaled(p, run);
+    else if (o->kind == WEFT_OPERATOR_MATRIX)
         o->matrix(run, o->argument);
     else if (p->layout.precision == WEFT_SINGLE)
         multiply_fields_single(run, o->complex_factors, (const float *)r->array, at, step, apart);
@@ -164,10 +189,9 @@ weft_status weft_fields_apply(const weft_pointwise *p, const void *in, void *out
     const bool has_array = weft_operator_has_array(o);
     rows r = {.p = p, .in = in, .out = out, .axis = axis_of_rows(p), .piece = PIECE};
     int64_t count = p->layout.box.n[p->rank] / p->matrix.in_fields;
-    if (has_array) {
-        r.array = p->settings->array[o->array];
-        if (r.piece > GATHERED / p->matrix.in_fields) r.piece = GATHERED / p->matrix.in_fields;
-    }
+    if (has_array) r.array = p->settings->array[o->array];
+    if ((has_array || p->matrix.scale_before != 1) && r.piece > GATHERED / p->matrix.in_fields)
+        r.piece = GATHERED / p->matrix.in_fields;
     if (p->omits_functions || p->elements == 0 || (has_array && !r.array)) return WEFT_SUCCESS;
     weft_pointwise_strides(&p->layout, p->layout.box.n[p->rank], r.in_stride);
     weft_pointwise_strides(&p->layout, p->layout.made, r.out_stride);

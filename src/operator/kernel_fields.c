@@ -27,19 +27,24 @@ static weft_status write_product(weft_operator_text *w, int fields, int made) {
     return WEFT_SUCCESS;
 }
 
+/* Writes the scaling of the numbers of a point. */
+static void write_scaling(weft_operator_text *w, const char *array, int count, double factor) {
+    weft_text_add(&w->body, "UNROLL\nfor (int g = 0; g < %d; ++g) {\n%s_number value = %s[g];\n",
+                  count, w->name, array);
+    weft_operator_text_scale(w, factor);
+    weft_text_add(&w->body, "%s[g] = value;\n}\n", array);
+}
+
 static weft_status write_body(weft_operator_text *w, int fields, int made) {
     const weft_pointwise_matrix *matrix = &w->list->matrix;
     weft_text_add(&w->body, "UNROLL\nfor (int g = 0; g < %d; ++g) out[g] = %s;\n", made,
                   w->list->layout.real ? "0" : "pair(0, 0)");
+    if (matrix->scale_before != 1) write_scaling(w, "in", fields, matrix->scale_before);
     if (weft_operator_has_array(matrix->operator))
         WEFT_TRY(write_product(w, fields, made));
     else
         WEFT_TRY(weft_operator_text_call(w, 0, matrix->operator));
-    if (matrix->scale == 1) return WEFT_SUCCESS;
-    weft_text_add(&w->body, "UNROLL\nfor (int g = 0; g < %d; ++g) {\n%s_number value = out[g];\n",
-                  made, w->name);
-    weft_operator_text_scale(w, matrix->scale);
-    weft_text_add(&w->body, "out[g] = value;\n}\n");
+    if (matrix->scale != 1) write_scaling(w, "out", made, matrix->scale);
     return WEFT_SUCCESS;
 }
 
@@ -55,7 +60,7 @@ weft_status weft_operator_text_matrix(weft_operator_text *w) {
     weft_operator_text_places(w);
     weft_text_add(c,
                   "#define %s_fields %d\n#define %s_made %d\n"
-                  "FUNCTION void %s_make(const %s_number *in, %s_number *out, const int *index, "
+                  "FUNCTION void %s_make(%s_number *in, %s_number *out, const int *index, "
                   "IN_VALUE const %s_places *places%s) {\n"
                   "(void)in; (void)index; (void)places;\n%s}\n",
                   w->name, fields, w->name, made, w->name, w->name, w->name, w->name,

@@ -75,7 +75,8 @@ typedef struct weft_operator_space {
     const int64_t *n; /* [rank]: extents of the array; of a half spectrum, the last is halved */
     bool real;        /* its elements */
     weft_operator_place place;
-    int64_t fields, result_fields; /* of a point */
+    bool takes_matrix;             /* operators there may make fields from one another */
+    int64_t fields, result_fields; /* of a point: what they see, and what they leave */
 } weft_operator_space;
 
 /* Checks and copies a list; it begins with a scaling by `norm` if that is not 1. `name` is the

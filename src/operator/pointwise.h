@@ -23,12 +23,13 @@ typedef struct weft_pointwise_part {
     void *table[WEFT_MAX_RANK]; /* in the array's precision, pairs if complex_factors; NULL: 1 */
 } weft_pointwise_part;
 
-/* A list with a matrix is that operator and a factor. */
+/* A list with a matrix is that operator and factors before and behind it, which are not one factor,
+ * since a function need not be linear. */
 typedef struct weft_pointwise_matrix {
     const weft_operator *operator;
     int64_t in_fields, out_fields;
     int64_t apart; /* of an array: factors from one entry of a point's matrix to the next */
-    double scale;
+    double scale_before, scale;
 } weft_pointwise_matrix;
 
 struct weft_pointwise {

@@ -19,7 +19,7 @@ weft_step *weft_schedule_add_pointwise(const weft_schedule_request *request,
     *layout = (weft_pointwise_layout){
         .box = box, .real = at->real, .precision = request->precision, .place = place};
     memcpy(layout->order, at->order, (size_t)box.axes * sizeof *at->order);
-    layout->fields = request->call ? request->call->problem.fields : 1;
+    layout->fields = request->call ? weft_call_fields_at(request->call, place) : 1;
     memcpy(layout->n, request->chain->n, sizeof layout->n);
     memcpy(layout->stored.n, box.n, sizeof layout->stored.n);
     const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;

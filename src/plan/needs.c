@@ -19,7 +19,7 @@ static void add(const weft_schedule *schedule, needs *most) {
 static weft_status find(const weft_planner *planner, const weft_candidate *candidate,
                         const weft_chain *chain, int rank, weft_held held, needs *most) {
     *most = (needs){0};
-    for (int s = 0; s < 2 * (WEFT_CONVOLVE + 1); s++) {
+    for (int s = 0; s < 2 * WEFT_DIRECTIONS; s++) {
         const weft_direction direction = (weft_direction)(s / 2);
         const bool in_place = s % 2 == 1;
         weft_schedule schedule;

@@ -255,6 +255,33 @@ static weft_status check_options(const weft_problem *p, weft_options *o, int ran
     return check_available(o);
 }
 
+const char *weft_direction_name(weft_direction direction) {
+    static const char *const names[WEFT_DIRECTIONS] = {"forward", "inverse", "convolve",
+                                                       "pseudospectral"};
+    return names[direction];
+}
+
+/* The place of the operators that may make fields from one another. */
+static weft_operator_place place_of_matrix(const weft_call *call) {
+    return weft_call_only(call, WEFT_PSEUDOSPECTRAL) ? WEFT_PLACE_STORE : WEFT_PLACE_SPECTRAL;
+}
+
+int64_t weft_call_fields(const weft_call *call, weft_direction direction) {
+    const weft_direction first =
+        place_of_matrix(call) == WEFT_PLACE_STORE ? WEFT_INVERSE : WEFT_FORWARD;
+    return direction == first ? call->problem.fields : call->problem.result_fields;
+}
+
+int64_t weft_call_fields_at(const weft_call *call, weft_operator_place place) {
+    const bool back = place == WEFT_PLACE_STORE || place == WEFT_PLACE_SPECTRUM;
+    return weft_call_fields(call, back ? WEFT_INVERSE : WEFT_FORWARD);
+}
+
+int64_t weft_call_fields_behind(const weft_call *call, weft_operator_place place) {
+    return place == place_of_matrix(call) ? call->problem.result_fields
+                                          : weft_call_fields_at(call, place);
+}
+
 int64_t weft_call_members(const weft_call *call, weft_direction direction) {
     return call->problem.batch * weft_call_fields(call, direction);
 }
@@ -401,8 +428,10 @@ weft_operator_space weft_call_space(const weft_call *call, weft_operator_place p
                                  .n = n,
                                  .real = p->kind == WEFT_R2R || (p->kind == WEFT_R2C && !spectral),
                                  .place = place,
-                                 .fields = p->fields,
-                                 .result_fields = p->result_fields};
+                                 .takes_matrix =
+                                     place == WEFT_PLACE_SPECTRAL || place == place_of_matrix(call),
+                                 .fields = weft_call_fields_at(call, place),
+                                 .result_fields = weft_call_fields_behind(call, place)};
 }
 
 /* Only Fourier transforms turn shifts into phases. */

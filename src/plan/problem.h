@@ -10,6 +10,21 @@
 
 enum { WEFT_MAX_THREADS = 4096 }; /* of options.threads */
 
+/* A direction beside those of weft.h, of plans that belong to compositions: from a spectrum to real
+ * space, through operators there, and forward again, as pseudo-spectral methods go. Its arrays
+ * count as those of WEFT_CONVOLVE do: the first one is WEFT_INPUT's, the result WEFT_RESULT's. */
+#define WEFT_PSEUDOSPECTRAL ((weft_direction)3)
+enum { WEFT_DIRECTIONS = 4 };
+
+static inline bool weft_begins_with_spectrum(weft_direction direction) {
+    return direction == WEFT_INVERSE || direction == WEFT_PSEUDOSPECTRAL;
+}
+static inline bool weft_ends_with_spectrum(weft_direction direction) {
+    return direction == WEFT_FORWARD || direction == WEFT_PSEUDOSPECTRAL;
+}
+/* "forward", "inverse", "convolve" or "pseudospectral". */
+const char *weft_direction_name(weft_direction direction);
+
 /* What a line over several ranks is multiplied by between its transforms. */
 typedef struct weft_line_operators {
     weft_operator_list twiddles[2];   /* [direction] */
@@ -119,9 +134,10 @@ weft_status weft_call_gather_boxes(weft_transport *transport, const weft_call *c
 /* Members of the batch, all fields of each: those of a forward transform's input, or of an inverse
  * one's. */
 int64_t weft_call_members(const weft_call *call, weft_direction direction);
-static inline int64_t weft_call_fields(const weft_call *call, weft_direction direction) {
-    return direction == WEFT_FORWARD ? call->problem.fields : call->problem.result_fields;
-}
+int64_t weft_call_fields(const weft_call *call, weft_direction direction);
+/* Fields of a point that operators of a place see, and those that they leave. */
+int64_t weft_call_fields_at(const weft_call *call, weft_operator_place place);
+int64_t weft_call_fields_behind(const weft_call *call, weft_operator_place place);
 
 /* Fails where a field of a caller's struct is not one of its values 0 to last. */
 weft_status weft_check_range(const char *name, int value, int last);

@@ -158,9 +158,20 @@ static void fill_strided_transfer(const weft_schedule_request *request, weft_ste
     *(up ? &step->src_bytes : &step->dst_bytes) = weft_view_reach(&far) * element;
 }
 
-/* The spectrum of a convolution is not the caller's, but may be kept. */
+/* Whether the array at a place is between two transforms, so not the caller's; but the spectrum of
+ * a convolution may be kept. */
 static bool is_inside(const weft_schedule *schedule, weft_operator_place place) {
+    if (schedule->direction == WEFT_PSEUDOSPECTRAL)
+        return place == WEFT_PLACE_STORE || place == WEFT_PLACE_LOAD;
     return schedule->direction == WEFT_CONVOLVE && place == WEFT_PLACE_SPECTRAL;
+}
+
+/* The members of the batch behind the operators that may make fields from one another. */
+static int64_t members_made(const weft_schedule_request *request, const weft_schedule *schedule) {
+    const weft_segment *segment = &request->chain->segment[0];
+    const bool pseudospectral = schedule->direction == WEFT_PSEUDOSPECTRAL;
+    return segment->side[pseudospectral ? WEFT_FORWARD : WEFT_INVERSE][WEFT_INPUT]
+        .n[request->chain->axes - 1];
 }
 
 /* Whether something is done to the elements at a place. */
@@ -208,8 +219,7 @@ static void add_pointwise(const weft_schedule_request *request, weft_schedule *s
     weft_pointwise_layout *layout = &step->as.pointwise.layout;
     layout->stored = stored;
     layout->keeps = keeps;
-    if (weft_operators_have_matrix(operators))
-        layout->made = request->chain->segment[0].side[WEFT_INVERSE][WEFT_INPUT].n[box.axes - 1];
+    if (weft_operators_have_matrix(operators)) layout->made = members_made(request, schedule);
     if (keeps) layout->kept = given;
     weft_schedule_count_bytes(step);
     if (keeps) {
@@ -268,7 +278,7 @@ static void add_segment(const weft_schedule_request *request, weft_schedule *sch
     if (forward && s == last_transforming(chain, WEFT_INVERSE))
         add_arrival(request, schedule, WEFT_PLACE_LOAD, at);
     if (!forward && s == last_transforming(chain, WEFT_FORWARD) &&
-        schedule->direction == WEFT_INVERSE)
+        weft_begins_with_spectrum(schedule->direction))
         add_arrival(request, schedule, WEFT_PLACE_SPECTRUM, at);
     if (ends) to.stride = strides_of_transform(request, schedule, stores, &to);
     weft_schedule_add_transforms(request, schedule, &chain->segment[s], at, &to);
@@ -278,7 +288,7 @@ static void add_segment(const weft_schedule_request *request, weft_schedule *sch
     if (forward) at->distribution = &chain->segment[s].side[WEFT_INVERSE][WEFT_OUTPUT];
 }
 
-/* Segments first to last, from data that lies as *at. */
+/* Segments first to last, in the direction of the request, from data that lies as *at. */
 static weft_status add_segments(const weft_schedule_request *request, weft_schedule *schedule,
                                 int first, int last, weft_end *at) {
     for (int s = first;; s += request->direction == WEFT_FORWARD ? 1 : -1) {
@@ -395,19 +405,41 @@ static weft_status add_convolution(const weft_schedule_request *request, weft_sc
     return add_segments(&back, schedule, last - 1, 0, at);
 }
 
+/* From a spectrum to real space and forward again; in between the data lies as in the first
+ * segment. Operators may have made other fields there. */
+static weft_status add_pseudospectral(const weft_schedule_request *request, weft_schedule *schedule,
+                                      weft_end *at) {
+    const weft_chain *chain = request->chain;
+    const int last = chain->segments - 1;
+    weft_schedule_request there = *request, back = *request;
+    there.direction = WEFT_INVERSE;
+    back.direction = WEFT_FORWARD;
+    WEFT_TRY(add_segments(&there, schedule, last, 0, at));
+    at->distribution = &chain->segment[0].side[WEFT_FORWARD][WEFT_INPUT];
+    return add_segments(&back, schedule, 0, last, at);
+}
+
+static weft_status add_steps(const weft_schedule_request *request, weft_schedule *schedule,
+                             weft_end *at) {
+    const int last = request->chain->segments - 1;
+    if (request->direction == WEFT_CONVOLVE) return add_convolution(request, schedule, at);
+    if (request->direction == WEFT_PSEUDOSPECTRAL) return add_pseudospectral(request, schedule, at);
+    return request->direction == WEFT_FORWARD ? add_segments(request, schedule, 0, last, at)
+                                              : add_segments(request, schedule, last, 0, at);
+}
+
 weft_status weft_schedule_build(const weft_schedule_request *request, weft_schedule *schedule) {
     const weft_chain *chain = request->chain;
-    const bool convolves = request->direction == WEFT_CONVOLVE;
-    const bool forward = request->direction != WEFT_INVERSE;
-    const int first = forward ? 0 : chain->segments - 1, last = chain->segments - 1 - first;
+    const bool from_spectrum = weft_begins_with_spectrum(request->direction);
     memset(schedule, 0, sizeof *schedule);
     schedule->direction = request->direction;
     schedule->in_place = request->in_place;
     schedule->precision = request->precision;
-    schedule->exact = request->call && weft_call_only(request->call, WEFT_CONVOLVE);
-    const weft_operator_place loads = forward ? WEFT_PLACE_LOAD : WEFT_PLACE_SPECTRUM;
+    schedule->exact = request->call && (weft_call_only(request->call, WEFT_CONVOLVE) ||
+                                        weft_call_only(request->call, WEFT_PSEUDOSPECTRAL));
+    const weft_operator_place loads = from_spectrum ? WEFT_PLACE_SPECTRUM : WEFT_PLACE_LOAD;
     const weft_operator_place stores =
-        convolves || !forward ? WEFT_PLACE_STORE : WEFT_PLACE_SPECTRAL;
+        weft_ends_with_spectrum(request->direction) ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE;
     schedule->converts_output =
         request->call && (weft_call_storage(request->call, stores) != WEFT_STORAGE_SAME ||
                           strides_at(request, stores));
@@ -415,11 +447,12 @@ weft_status weft_schedule_build(const weft_schedule_request *request, weft_sched
     if (!schedule->step) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's steps");
 
     if (request->streamed) return weft_schedule_stream(request, schedule);
-    const weft_end begin = weft_chain_arrival(chain, first, forward ? WEFT_FORWARD : WEFT_INVERSE);
+    const weft_end begin = from_spectrum
+                               ? weft_chain_arrival(chain, chain->segments - 1, WEFT_INVERSE)
+                               : weft_chain_arrival(chain, 0, WEFT_FORWARD);
     weft_end at = begin;
     if (request->host_buffers) add_transfer(schedule, WEFT_HOST_TO_DEVICE);
-    WEFT_TRY(convolves ? add_convolution(request, schedule, &at)
-                       : add_segments(request, schedule, first, last, &at));
+    WEFT_TRY(add_steps(request, schedule, &at));
     if (request->host_buffers) add_transfer(schedule, WEFT_DEVICE_TO_HOST);
     weft_schedule_fuse_operators(request, schedule);
     if (request->host_buffers) {

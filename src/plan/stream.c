@@ -45,6 +45,8 @@ static weft_status check_axes(const weft_chain *chain) {
 
 static weft_status check(const weft_schedule_request *request) {
     double factor;
+    if (request->direction == WEFT_PSEUDOSPECTRAL)
+        return weft_stream_refuse("spectra that become spectra are not streamed");
     if (request->chain->line.points > 0)
         return weft_stream_refuse("lines over several ranks are not streamed");
     for (int i = 0; i < request->chain->segments; i++)

@@ -34,6 +34,8 @@ typedef struct compose_case {
     weft_options options;
     weft_stage stage[MAX_STAGES];
     stage_operator operator[MAX_STAGES];
+    weft_operator matrix[2]; /* between fields: in real space, and of spectra */
+    char snippet[2][512];
     int stages, arrays;
     field begin, expected[MAX_COPIES]; /* what execution begins with, and what it stores */
     double scale[MAX_COPIES];          /* the largest number on the way there */
@@ -127,7 +129,12 @@ static void copy_out(compose_case *c) {
     expect_output(c);
 }
 
+/* The axes of a transform: now and then those of the one before. */
 static void choose_axes(const compose_case *c, weft_axis *axis) {
+    if (random_below(3) == 0) {
+        memcpy(axis, c->now.axis, sizeof c->now.axis);
+        return;
+    }
     for (int a = 0; a < c->now.rank; a++) {
         const int dice = random_below(6);
         axis[a] = dice == 0 ? WEFT_AXIS_NONE : dice == 1 ? WEFT_DCT2 : WEFT_AXIS_OF_KIND;
@@ -156,6 +163,146 @@ static void inverse(compose_case *c) {
     add(c, WEFT_STAGE_INVERSE);
     transform(c, c->now.axis, WEFT_INVERSE);
     note_size(c);
+}
+
+/* ---- fields from fields ---- */
+
+/* Number `at` of an array of doubles or, with `single`, of floats. */
+static double number_at(const void *array, int64_t at, const void *single) {
+    return single ? ((const float *)array)[at] : ((const double *)array)[at];
+}
+
+static void put_number(void *array, int64_t at, const void *single, double value) {
+    if (single)
+        ((float *)array)[at] = (float)value;
+    else
+        ((double *)array)[at] = value;
+}
+
+/* Field g of a point becomes the product of fields g and g + 1, counted in a circle. */
+static void make_products(const weft_fields_run *run, void *single) {
+    const int numbers = run->complex_elements ? 2 : 1;
+    for (int64_t i = 0; i < run->count; i++) {
+        double complex x[3];
+        for (int f = 0; f < run->in_fields; f++) {
+            const int64_t at = i * run->in_stride * numbers;
+            x[f] = number_at(run->in[f], at, single);
+            if (numbers == 2) x[f] += I * number_at(run->in[f], at + 1, single);
+        }
+        for (int g = 0; g < run->out_fields; g++) {
+            const double complex made = x[g % run->in_fields] * x[(g + 1) % run->in_fields];
+            const int64_t at = i * run->out_stride * numbers;
+            put_number(run->out[g], at, single, creal(made));
+            if (numbers == 2) put_number(run->out[g], at + 1, single, cimag(made));
+        }
+    }
+}
+
+/* Each field becomes half of it: what a matrix makes of spectra here. */
+static void halve(const weft_fields_run *run, void *single) {
+    const int numbers = run->complex_elements ? 2 : 1;
+    for (int64_t i = 0; i < run->count * numbers; i++)
+        for (int g = 0; g < run->out_fields; g++) {
+            const int64_t point = i / numbers, part = i % numbers;
+            put_number(run->out[g], point * run->out_stride * numbers + part, single,
+                       number_at(run->in[g], point * run->in_stride * numbers + part, single) / 2);
+        }
+}
+
+static void multiply_fields(compose_case *c, int fields, int made) {
+    static int is_single;
+    const bool real = c->problem.kind == WEFT_R2C;
+    const int64_t elements = field_elements(&c->now), batch = c->now.members / fields;
+    weft_stage *stage = add(c, WEFT_STAGE_POINTWISE);
+    field g = c->now;
+    g.members = batch * made;
+    g.value = calloc((size_t)(g.members * elements) + 1, sizeof *g.value);
+    int at = 0;
+    for (int64_t i = 0; i < g.members * elements; i++) {
+        const int64_t point = i % elements, member = i / elements;
+        const int64_t first = member / made * fields, k = member % made;
+        g.value[i] = c->now.value[(first + k % fields) * elements + point] *
+                     c->now.value[(first + (k + 1) % fields) * elements + point];
+    }
+    for (int k = 0; k < made; k++) {
+        const int a = k % fields, b = (k + 1) % fields;
+        at += snprintf(c->snippet[0] + at, sizeof c->snippet[0] - (size_t)at,
+                       real ? "out[%d] = in[%d] * in[%d];"
+                            : "out[%d].x = in[%d].x * in[%d].x - in[%d].y * in[%d].y; "
+                              "out[%d].y = in[%d].x * in[%d].y + in[%d].y * in[%d].x;",
+                       k, a, b, a, b, k, a, b, a, b);
+    }
+    c->matrix[0] =
+        (weft_operator){.kind = WEFT_OPERATOR_MATRIX,
+                        .matrix = make_products,
+                        .argument = c->problem.precision == WEFT_SINGLE ? &is_single : NULL,
+                        .snippet = c->snippet[0]};
+    stage->operators = (weft_operators){&c->matrix[0], 1};
+    stage->result_fields = made;
+    double most = 1;
+    for (int64_t i = 0; i < c->now.members * elements; i++)
+        most = fmax(most, cabs(c->now.value[i]));
+    c->largest *= 2 * most;
+    free(c->now.value);
+    c->now = g;
+}
+
+static void halve_fields(compose_case *c, int fields) {
+    static int is_single;
+    weft_stage *stage = add(c, WEFT_STAGE_POINTWISE);
+    const bool complex_spectra = !field_is_real(&c->now);
+    int at = 0;
+    for (int k = 0; k < fields; k++)
+        at += snprintf(c->snippet[1] + at, sizeof c->snippet[1] - (size_t)at,
+                       complex_spectra ? "out[%d].x = in[%d].x / 2; out[%d].y = in[%d].y / 2;"
+                                       : "out[%d] = in[%d] / 2;",
+                       k, k, k, k);
+    c->matrix[1] =
+        (weft_operator){.kind = WEFT_OPERATOR_MATRIX,
+                        .matrix = halve,
+                        .argument = c->problem.precision == WEFT_SINGLE ? &is_single : NULL,
+                        .snippet = c->snippet[1]};
+    stage->operators = (weft_operators){&c->matrix[1], 1};
+    field_scale(&c->now, 0.5);
+}
+
+/* From the spectra of some fields to those of their products, which is one plan, and further. */
+static void make_pseudospectral(compose_case *c) {
+    const int fields = 1 + random_below(3), made = 1 + random_below(4);
+    const bool multiplies = c->problem.rank > 1 && c->options.location != WEFT_LOCATION_HOST;
+    weft_axis axis[WEFT_MAX_RANK] = {0};
+    c->problem.fields = fields;
+    if (fields > 1 && c->problem.batch <= 1) c->problem.fields_fastest = random_below(2);
+    if (c->problem.rank > 1 && random_below(3) == 0)
+        axis[random_below(c->problem.rank)] = WEFT_AXIS_NONE;
+    const int64_t elements = field_elements(&c->now), all = c->now.members * fields;
+    c->now.value = realloc(c->now.value, (size_t)(all * elements) * sizeof *c->now.value);
+    for (int64_t i = c->now.members * elements; i < all * elements; i++)
+        c->now.value[i] = (float)random_number();
+    c->now.members = all;
+    field_transform(&c->now, axis, WEFT_FORWARD, WEFT_NORM_ORTHO);
+    c->problem.begin = WEFT_OUTPUT;
+    c->begin = field_copy(&c->now);
+    note_size(c);
+    if (random_below(2)) multiply(c);
+    inverse(c);
+    memcpy(c->stage[c->stages - 1].axis, axis, sizeof axis);
+    note_size(c);
+    if (!multiplies && random_below(2))
+        multiply(c);
+    else if (multiplies)
+        multiply_fields(c, fields, made);
+    memcpy(add(c, WEFT_STAGE_FORWARD)->axis, axis, sizeof axis);
+    transform(c, axis, WEFT_FORWARD);
+    note_size(c);
+    const int dice = random_below(3);
+    if (dice == 0) multiply(c);
+    if (dice == 1 && multiplies) halve_fields(c, made);
+    if (random_below(2)) copy_out(c);
+    if (c->stage[c->stages - 1].kind == WEFT_STAGE_COPY_OUT || random_below(3) == 0) {
+        inverse(c);
+        note_size(c);
+    }
 }
 
 /* There and back by a problem with a scaling. */
@@ -252,9 +399,11 @@ static void begin_with_spectrum(compose_case *c) {
 
 static void describe(compose_case *c, int number) {
     const weft_options *o = &c->options;
-    int at = snprintf(c->text, sizeof c->text, "case %d: %s %s norm %d batch %d n", number,
-                      weft_kind_name(c->problem.kind), weft_precision_name(c->problem.precision),
-                      (int)c->problem.norm, (int)c->problem.batch);
+    int at =
+        snprintf(c->text, sizeof c->text, "case %d: %s %s norm %d batch %d fields %d to %d%s n",
+                 number, weft_kind_name(c->problem.kind), weft_precision_name(c->problem.precision),
+                 (int)c->problem.norm, (int)c->problem.batch, (int)c->problem.fields,
+                 (int)c->now.members, c->problem.fields_fastest ? " fastest" : "");
     for (int a = 0; a < c->problem.rank; a++)
         at += snprintf(c->text + at, sizeof c->text - (size_t)at, " %d", (int)c->problem.n[a]);
     for (int s = 0; s < c->stages; s++)
@@ -284,6 +433,18 @@ static void choose_options(weft_options *o) {
     if (device != WEFT_HOST && random_below(4) == 0) o->location = WEFT_LOCATION_HOST;
 }
 
+/* Transforms there and back, one to three times. */
+static void make_round_trips(compose_case *c, weft_problem *p) {
+    if (random_below(4) == 0) begin_with_spectrum(c);
+    c->begin = field_copy(&c->now);
+    const int rounds = 1 + random_below(3);
+    const bool begins = c->problem.begin == WEFT_OUTPUT;
+    for (int r = 0; r < rounds; r++) {
+        round_trip(c, begins && r == 0, r == rounds - 1);
+        if (!c->now.spectral && p->rank == 0 && random_below(4) == 0) problem(c, p);
+    }
+}
+
 static void make_case(compose_case *c, weft_problem *p) {
     const bool line = random_below(ranks == 1 ? 3 : 6) == 0;
     const int axes = line ? 1 : 2 + random_below(2);
@@ -303,14 +464,10 @@ static void make_case(compose_case *c, weft_problem *p) {
     memcpy(c->problem.n, n, sizeof n);
     choose_options(&c->options);
     if (axes == 1) c->options.decomposition = WEFT_DECOMPOSITION_AUTO;
-    if (random_below(4) == 0) begin_with_spectrum(c);
-    c->begin = field_copy(&c->now);
-    const int rounds = 1 + random_below(3);
-    const bool begins = c->problem.begin == WEFT_OUTPUT;
-    for (int r = 0; r < rounds; r++) {
-        round_trip(c, begins && r == 0, r == rounds - 1);
-        if (!c->now.spectral && p->rank == 0 && random_below(4) == 0) problem(c, p);
-    }
+    if (random_below(4) == 0)
+        make_pseudospectral(c);
+    else
+        make_round_trips(c, p);
     expect_output(c);
     c->problem.stage = c->stage;
     c->problem.stages = c->stages;
@@ -334,6 +491,13 @@ static bool is_single(const compose_case *c) {
 
 static bool on_host(const compose_case *c) {
     return c->options.location == WEFT_LOCATION_HOST && device != WEFT_HOST;
+}
+
+/* The element of the field that is element i of the rank's array. */
+static int64_t place_of(const compose_case *c, const field *f, const weft_box *box, int64_t i) {
+    const int64_t own = field_box_elements(f, box);
+    if (c->problem.fields_fastest) i = i % f->members * own + i / f->members;
+    return field_place(f, box, i);
 }
 
 /* Memory where the composition wants it. */
@@ -374,7 +538,7 @@ static void compare(const compose_case *c, weft_composition plan, int number, co
     MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     if (all != field_elements(f)) fail(c, "the boxes of an array are not all of it");
     for (int64_t i = 0; i < own * f->members; i++) {
-        const double complex want = f->value[field_place(f, &box, i)];
+        const double complex want = f->value[place_of(c, f, &box, i)];
         const double off = cabs(field_get(f, array, i, is_single(c)) - want);
         most[0] = fmax(most[0], cabs(want));
         most[1] = fmax(most[1], isnan(off) ? INFINITY : off);
@@ -427,7 +591,7 @@ static void run(const compose_case *c, weft_composition plan) {
     const int64_t own = c->begin.members * field_box_elements(&c->begin, &box);
     for (int64_t i = 0; i < own; i++)
         field_put(&c->begin, host, i, is_single(c),
-                  c->begin.value[field_place(&c->begin, &box, i)]);
+                  c->begin.value[place_of(c, &c->begin, &box, i)]);
     void *in = place(c, plan, host, in_bytes);
     for (int i = 0; i < c->outputs; i++) {
         weft_composition_bytes(plan, i, &bytes[i]);
@@ -507,9 +671,10 @@ static int count_parts(weft_composition plan) {
     return parts;
 }
 
-static void expect_parts(const weft_stage *stage, int stages, int parts) {
-    compose_case c = {.problem = {.rank = 2, .n = {8, 6}, .stage = stage, .stages = stages},
-                      .options = {.device = device}};
+static void expect_parts(weft_space begin, const weft_stage *stage, int stages, int parts) {
+    compose_case c = {
+        .problem = {.rank = 2, .n = {8, 6}, .begin = begin, .stage = stage, .stages = stages},
+        .options = {.device = device}};
     weft_composition plan = NULL;
     memcpy(c.stage, stage, (size_t)stages * sizeof *stage);
     c.stages = stages;
@@ -540,10 +705,19 @@ static void check_parts(void) {
     const weft_stage kept[] = {forward_all, operate, copy, back};
     const weft_stage twice[] = {forward_all, back, forward_all, back};
     const weft_stage sampled[] = {inside, forward_all, back, every_other, forward_all};
-    expect_parts(whole, COUNT(whole), 1);
-    expect_parts(kept, COUNT(kept), 1);
-    expect_parts(twice, COUNT(twice), 2);
-    expect_parts(sampled, COUNT(sampled), 4);
+    expect_parts(WEFT_INPUT, whole, COUNT(whole), 1);
+    expect_parts(WEFT_INPUT, kept, COUNT(kept), 1);
+    expect_parts(WEFT_INPUT, twice, COUNT(twice), 2);
+    expect_parts(WEFT_INPUT, sampled, COUNT(sampled), 4);
+    const weft_stage lines_back = {.kind = WEFT_STAGE_INVERSE, .axis = {0, WEFT_AXIS_NONE}};
+    const weft_stage pseudospectral[] = {operate, back, operate, forward_all, operate};
+    const weft_stage steps[] = {back, operate, forward_all, back, forward_all, operate, back};
+    const weft_stage cropped[] = {back, smaller, forward_all};
+    const weft_stage other_axes[] = {lines_back, operate, forward_all};
+    expect_parts(WEFT_OUTPUT, pseudospectral, COUNT(pseudospectral), 1);
+    expect_parts(WEFT_OUTPUT, steps, COUNT(steps), 3);
+    expect_parts(WEFT_OUTPUT, cropped, COUNT(cropped), 2);
+    expect_parts(WEFT_OUTPUT, other_axes, COUNT(other_axes), 2);
 }
 
 /* ---- stages that do not fit together ---- */
