@@ -3,10 +3,11 @@
  * method:
  *     du/dt = P(u x w) - nu k^2 u,  w = curl u,
  * with derivatives and the projection P onto divergence-free fields in the spectrum, the product in
- * real space, the 2/3 rule against aliasing, and the classical Runge-Kutta method in time. One plan
- * with a batch of 3 transforms the components of a vector together. The flow is the 2-D Taylor-
- * Green vortex, the same along z, in a mean flow that carries it away: its closed form is known.
- * Exit status 0 where both velocity and divergence are right.
+ * real space, the 2/3 rule against aliasing, and the classical Runge-Kutta method in time. The
+ * product is one plan, a composition: inverse transforms of the six components of u and w, their
+ * cross product, forward transforms of its three components, and the projection. The flow is the
+ * 2-D Taylor-Green vortex, the same along z, in a mean flow that carries it away: its closed form
+ * is known. Exit status 0 where both velocity and divergence are right.
  *
  *   cc navier_stokes.c $(pkg-config --cflags --libs weft-mpi) -lm && mpirun -n 2 ./a.out
  */
@@ -24,11 +25,14 @@ static const double nu = 0.05, step = 0.01, mean[3] = {0.5, -0.3, 0.2};
 
 /* What this rank holds. A vector field is three arrays of `points` or `modes`. */
 static weft_context ctx;
-static weft_plan plan;
+static weft_plan plan;           /* transforms of a vector field */
+static weft_composition product; /* from the spectra of u and w to that of P(u x w) */
 static weft_box real, spectral;
 static int64_t points, modes;
-static double *velocity, *vorticity;
-static double complex *curl, *u, *stage, *rate, *sum; /* spectra; u is that of the velocity */
+static double *velocity;
+static double complex
+    *both; /* the spectra of a velocity, which is `stage`, and behind it of its curl */
+static double complex *u, *stage, *rate, *sum; /* spectra; u is that of the velocity */
 
 static void require(weft_status status) {
     if (status == WEFT_SUCCESS) return;
@@ -36,11 +40,9 @@ static void require(weft_status status) {
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* Room for a vector field in a space of the plan. */
-static void *allocate(weft_space space) {
-    size_t bytes;
-    require(weft_plan_bytes(plan, space, &bytes));
-    void *memory = malloc(bytes + 1);
+/* Room for so many numbers of doubles. */
+static void *allocate(int64_t doubles) {
+    void *memory = malloc((size_t)doubles * sizeof(double) + 1);
     if (!memory) MPI_Abort(MPI_COMM_WORLD, 1);
     return memory;
 }
@@ -52,16 +54,47 @@ static void index_of(const weft_box *b, int64_t i, int64_t index[3]) {
     index[2] = b->lo[2] + i % b->n[2];
 }
 
-/* The wavenumber of element i of a spectrum. Returns whether the 2/3 rule keeps it. */
-static int wavenumber(int64_t i, double k[3]) {
-    int64_t index[3];
+/* The wavenumber at global indices of a spectrum. Returns whether the 2/3 rule keeps it. */
+static int wavenumber(const int64_t index[3], double k[3]) {
     int kept = 1;
-    index_of(&spectral, i, index);
     for (int a = 0; a < 3; a++) {
         k[a] = (double)(2 * index[a] > n[a] ? index[a] - n[a] : index[a]);
         kept = kept && 3 * fabs(k[a]) < (double)n[a];
     }
     return kept;
+}
+
+/* u x w at points of real space, of the fields u and w. */
+static void cross(const weft_fields_run *run, void *unused) {
+    (void)unused;
+    for (int64_t i = 0; i < run->count; i++) {
+        double v[6];
+        for (int f = 0; f < 6; f++) v[f] = ((const double *)run->in[f])[i * run->in_stride];
+        for (int a = 0; a < 3; a++) {
+            const int b = (a + 1) % 3, c = (a + 2) % 3;
+            ((double *)run->out[a])[i * run->out_stride] = v[b] * v[3 + c] - v[c] * v[3 + b];
+        }
+    }
+}
+
+/* P at wavenumbers, of which the 2/3 rule keeps some. */
+static void project(const weft_fields_run *run, void *unused) {
+    (void)unused;
+    for (int64_t i = 0; i < run->count; i++) {
+        double complex v[3], along = 0; /* the part along k, which the pressure takes away */
+        double k[3], square = 0;
+        int64_t index[3];
+        for (int a = 0; a < 3; a++) index[a] = run->index[a] + (a == run->axis ? i : 0);
+        const int kept = wavenumber(index, k);
+        for (int a = 0; a < 3; a++) {
+            v[a] = ((const double complex *)run->in[a])[i * run->in_stride];
+            along += k[a] * v[a];
+            square += k[a] * k[a];
+        }
+        if (square > 0) along /= square;
+        for (int a = 0; a < 3; a++)
+            ((double complex *)run->out[a])[i * run->out_stride] = kept ? v[a] - k[a] * along : 0;
+    }
 }
 
 /* The closed form at element i of the box: the vortex decays while the mean flow carries it. */
@@ -77,34 +110,23 @@ static void taylor_green(int64_t i, double t, double v[3]) {
 
 /* rate = du/dt where the velocity has the spectrum `stage`. */
 static void differentiate(void) {
-    double k[3], *v = velocity, *w = vorticity;
+    double complex *curl = both + 3 * modes;
+    int64_t index[3];
+    double k[3];
     for (int64_t i = 0; i < modes; i++) {
-        wavenumber(i, k);
+        index_of(&spectral, i, index);
+        wavenumber(index, k);
         for (int a = 0; a < 3; a++) {
             const int b = (a + 1) % 3, c = (a + 2) % 3;
             curl[a * modes + i] = I * (k[b] * stage[c * modes + i] - k[c] * stage[b * modes + i]);
         }
     }
-    require(weft_execute(plan, WEFT_INVERSE, stage, v));
-    require(weft_execute(plan, WEFT_INVERSE, curl, w));
-    for (int64_t i = 0; i < points; i++) {
-        const double at[3] = {v[i], v[points + i], v[2 * points + i]};
-        for (int a = 0; a < 3; a++) {
-            const int b = (a + 1) % 3, c = (a + 2) % 3;
-            v[a * points + i] = at[b] * w[c * points + i] - at[c] * w[b * points + i];
-        }
-    }
-    require(weft_execute(plan, WEFT_FORWARD, v, rate));
+    require(weft_composition_execute(product, both, (void *[]){rate}));
     for (int64_t i = 0; i < modes; i++) {
-        const int kept = wavenumber(i, k);
+        index_of(&spectral, i, index);
+        wavenumber(index, k);
         const double square = k[0] * k[0] + k[1] * k[1] + k[2] * k[2];
-        double complex along = 0; /* the part along k, which the pressure takes away */
-        for (int a = 0; a < 3; a++) along += k[a] * rate[a * modes + i];
-        if (square > 0) along /= square;
-        for (int a = 0; a < 3; a++) {
-            double complex *r = &rate[a * modes + i];
-            *r = (kept ? *r - k[a] * along : 0) - nu * square * stage[a * modes + i];
-        }
+        for (int a = 0; a < 3; a++) rate[a * modes + i] -= nu * square * stage[a * modes + i];
     }
 }
 
@@ -132,9 +154,11 @@ static double larger(double a, double b) {
 /* Over all ranks, the largest divergence and the largest error of the velocity at a time. */
 static void check(double t, double largest[2]) {
     double k[3], expected[3];
+    int64_t index[3];
     largest[0] = largest[1] = 0;
     for (int64_t i = 0; i < modes; i++) {
-        wavenumber(i, k);
+        index_of(&spectral, i, index);
+        wavenumber(index, k);
         largest[0] =
             larger(largest[0], cabs(k[0] * u[i] + k[1] * u[modes + i] + k[2] * u[2 * modes + i]));
     }
@@ -147,27 +171,51 @@ static void check(double t, double largest[2]) {
     MPI_Allreduce(MPI_IN_PLACE, largest, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 }
 
-int main(int argc, char **argv) {
-    int rank;
-    double at[3], largest[2];
+/* The composition, and a plan for vector fields whose spectra lie as it has them. */
+static void make_plans(int rank) {
+    const weft_operator crossing = {.kind = WEFT_OPERATOR_MATRIX, .matrix = cross};
+    const weft_operator leray = {.kind = WEFT_OPERATOR_MATRIX, .matrix = project};
+    const weft_stage stages[] = {
+        {.kind = WEFT_STAGE_INVERSE},
+        {.kind = WEFT_STAGE_POINTWISE, .operators = {&crossing, 1}, .result_fields = 3},
+        {.kind = WEFT_STAGE_FORWARD},
+        {.kind = WEFT_STAGE_POINTWISE, .operators = {&leray, 1}}};
     /* With this norm a spectrum is the coefficients of a Fourier series. */
+    const weft_composition_problem composed = {.rank = 3,
+                                               .n = {n[0], n[1], n[2]},
+                                               .kind = WEFT_R2C,
+                                               .begin = WEFT_OUTPUT,
+                                               .norm = WEFT_NORM_FORWARD,
+                                               .fields = 6,
+                                               .stage = stages,
+                                               .stages = 4};
     const weft_problem problem = {.rank = 3,
                                   .n = {n[0], n[1], n[2]},
                                   .kind = WEFT_R2C,
-                                  .batch = 3,
+                                  .fields = 3,
                                   .norm = WEFT_NORM_FORWARD};
+    weft_options options = {.struct_size = 0};
+    require(weft_composition_create(ctx, &composed, NULL, &product));
+    require(weft_plan_options(product, &options));
+    options.placement = WEFT_OUT_OF_PLACE;
+    require(weft_plan_create(ctx, &problem, &options, &plan));
+    require(weft_plan_box(plan, WEFT_INPUT, rank, &real));
+    require(weft_plan_box(product, WEFT_INPUT, rank, &spectral));
+    points = real.n[0] * real.n[1] * real.n[2];
+    modes = spectral.n[0] * spectral.n[1] * spectral.n[2];
+}
+
+int main(int argc, char **argv) {
+    int rank;
+    double at[3], largest[2];
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     require(weft_mpi_context_create(MPI_COMM_WORLD, NULL, &ctx));
-    require(weft_plan_create(ctx, &problem, NULL, &plan));
-    require(weft_plan_box(plan, WEFT_INPUT, rank, &real));
-    require(weft_plan_box(plan, WEFT_OUTPUT, rank, &spectral));
-    points = real.n[0] * real.n[1] * real.n[2];
-    modes = spectral.n[0] * spectral.n[1] * spectral.n[2];
-    double **const fields[] = {&velocity, &vorticity};
-    double complex **const spectra[] = {&curl, &u, &stage, &rate, &sum};
-    for (int i = 0; i < 2; i++) *fields[i] = allocate(WEFT_INPUT);
-    for (int i = 0; i < 5; i++) *spectra[i] = allocate(WEFT_OUTPUT);
+    make_plans(rank);
+    double complex **const spectra[] = {&u, &rate, &sum};
+    velocity = allocate(3 * points);
+    stage = both = allocate(2 * 6 * modes);
+    for (int i = 0; i < 3; i++) *spectra[i] = allocate(2 * 3 * modes);
 
     for (int64_t i = 0; i < points; i++) {
         taylor_green(i, 0, at);
@@ -179,8 +227,10 @@ int main(int argc, char **argv) {
     if (rank == 0)
         printf("after %d steps: largest divergence %.1e, largest error %.1e\n", STEPS, largest[0],
                largest[1]);
-    for (int i = 0; i < 2; i++) free(*fields[i]);
-    for (int i = 0; i < 5; i++) free(*spectra[i]);
+    free(velocity);
+    free(both);
+    for (int i = 0; i < 3; i++) free(*spectra[i]);
+    weft_composition_destroy(&product);
     weft_plan_destroy(&plan);
     weft_context_destroy(&ctx);
     MPI_Finalize();

@@ -138,9 +138,15 @@ static weft_status allocate_on_host(const homogenize_job *job, size_t bytes, voi
                      bytes);
 }
 
+/* Whether fields in host memory pass a device, for which they are page-locked once. */
+static bool passes_device(const homogenize_job *job) {
+    return job->options.device != WEFT_HOST && !job->c.on_device;
+}
+
 static weft_status allocate_field(homogenize_job *job, int number, size_t bytes) {
     void **field = &job->run.field[number];
     job->bytes += (double)bytes;
+    if (passes_device(job)) return weft_host_buffer_create(job->green.plan, bytes, field);
     if (!job->c.on_device) return allocate_on_host(job, bytes, field);
     return weft_buffer_create(job->green.plan, bytes, field);
 }
@@ -341,6 +347,8 @@ void homogenize_job_release(homogenize_job *job) {
     for (int f = 0; f < HOMOGENIZE_MOST_FIELDS; f++) {
         if (job->c.on_device)
             weft_buffer_destroy(job->green.plan, &job->run.field[f]);
+        else if (passes_device(job))
+            weft_host_buffer_destroy(job->green.plan, &job->run.field[f]);
         else
             free(job->run.field[f]);
         free(job->run.mirror[f]);

@@ -486,7 +486,8 @@ typedef struct weft_operator {
                       REDUCE: the reduction's number, which no other one of the plan has */
     /* MATRIX: the function, which gets `argument`, too. One MATRIX or MATRIX_ARRAY, and nothing but
      * scalings beside it, may be in problem.spectral; with WEFT_STORAGE_SAME there, and without
-     * options.keep_spectrum. */
+     * options.keep_spectrum. In compositions it may also be in real space between an inverse stage
+     * and a forward one: see weft_stage.result_fields. */
     weft_fields_function matrix;
     /* FUNCTION, MATRIX: how many of the plan's parameters (weft_plan_set_parameter) the function
      * and the snippet read: those of numbers 0 to parameters - 1, up to WEFT_MAX_PARAMETERS */
@@ -875,7 +876,11 @@ typedef struct weft_stage {
     /* POINTWISE: as weft_problem.load, spectral and store: next to a transform, behind an EMBED and
      * before a CROP. Once between two other stages. */
     weft_operators operators;
-    int64_t result_fields; /* POINTWISE with a matrix: as in weft_problem */
+    /* POINTWISE with a matrix: as in weft_problem, behind a forward stage. Between an inverse stage
+     * and a forward one along the same axes fields are made in real space, as products are: where
+     * the arrays lie on the plan's device and are not streamed, and not of lines over several
+     * ranks. Behind that forward stage a matrix makes as many fields as it gets. */
+    int64_t result_fields;
     /* EMBED, in real space: the extents of the larger array, in which the box begins at index
      * lo[a]. CROP, in real space: n[a] points stay, those at lo[a], lo[a] + step[a], ... n[a] of 0
      * is all there are, step[a] of 0 is 1; it wants a transform before. Both of a spectrum: it
