@@ -131,9 +131,11 @@ static bool close_to(const char *a, const char *b, size_t bytes) {
 static size_t box_bytes(weft_plan plan, const case_of *c, weft_space space) {
     weft_box box;
     weft_plan_box(plan, space, rank, &box);
-    const bool real_space = space == WEFT_INPUT || c->made >= MADE_CONVOLUTION;
+    const bool real_space =
+        c->made != MADE_PRODUCT && (space == WEFT_INPUT || c->made >= MADE_CONVOLUTION);
     size_t bytes = real_space && c->problem.kind == WEFT_R2C ? 8 : 16;
     if (c->made == MADE_VECTORS) bytes *= (size_t)c->problem.rank;
+    if (c->made == MADE_PRODUCT && space == WEFT_INPUT) bytes *= 2;
     for (int a = 0; a < c->problem.rank; a++) bytes *= (size_t)box.n[a];
     return bytes;
 }

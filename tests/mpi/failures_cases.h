@@ -7,12 +7,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What is made: a plan for the problem, or of its shape and kind a composition of several parts, or
- * a convolution with an array, one that makes vectors from vectors between walls, or one by tiles,
- * samples or levels. */
+/* What is made: a plan for the problem, or of its shape and kind a composition of several parts,
+ * one from the spectra of two fields to that of their product, or a convolution with an array, one
+ * that makes vectors from vectors between walls, or one by tiles, samples or levels. */
 typedef enum case_made {
     MADE_PLAN = 0,
     MADE_COMPOSITION,
+    MADE_PRODUCT,
     MADE_CONVOLUTION,
     MADE_VECTORS,
     MADE_TILES,
@@ -95,6 +96,10 @@ static const case_of cases[] = {
      .made = MADE_COMPOSITION,
      .problem = {SHAPE},
      .options = {SLAB, .exchange = {WEFT_P2P_SYNC}}},
+    {.name = "pseudospectral",
+     .made = MADE_PRODUCT,
+     .problem = {SHAPE, .kind = WEFT_R2C, .norm = WEFT_NORM_BACKWARD},
+     .options = {PENCIL, .exchange = {WEFT_PEER, WEFT_P2P_STREAMS}}},
     {.name = "convolution",
      .made = MADE_CONVOLUTION,
      .problem = {SHAPE},
@@ -297,6 +302,32 @@ static inline weft_status case_compose(weft_context ctx, const case_of *c, weft_
     return weft_composition_create(ctx, &problem, &c->options, plan);
 }
 
+/* The product of two fields. */
+static void case_multiply(const weft_fields_run *run, void *unused) {
+    (void)unused;
+    for (int64_t i = 0; i < run->count; i++)
+        ((double *)run->out[0])[i * run->out_stride] =
+            ((const double *)run->in[0])[i * run->in_stride] *
+            ((const double *)run->in[1])[i * run->in_stride];
+}
+
+static inline weft_status case_product(weft_context ctx, const case_of *c, weft_plan *plan) {
+    static const weft_operator product = {.kind = WEFT_OPERATOR_MATRIX, .matrix = case_multiply};
+    static const weft_stage stage[] = {
+        {.kind = WEFT_STAGE_INVERSE},
+        {.kind = WEFT_STAGE_POINTWISE, .operators = {&product, 1}, .result_fields = 1},
+        {.kind = WEFT_STAGE_FORWARD}};
+    weft_composition_problem p = {.rank = c->problem.rank,
+                                  .kind = c->problem.kind,
+                                  .begin = WEFT_OUTPUT,
+                                  .norm = c->problem.norm,
+                                  .fields = 2,
+                                  .stage = stage,
+                                  .stages = 3};
+    memcpy(p.n, c->problem.n, sizeof p.n);
+    return weft_composition_create(ctx, &p, &c->options, plan);
+}
+
 static inline weft_status case_convolve(weft_context ctx, const case_of *c, weft_plan *plan) {
     static const double kernel[2 * 3 * 2 * 2] = {1, 0, 2, 0, 3, 1};
     const int64_t *n = c->problem.n;
@@ -355,6 +386,7 @@ static inline weft_status case_sample(weft_context ctx, const case_of *c, weft_p
 static inline weft_status case_create(weft_context ctx, const case_of *c, int rank, int size,
                                       const weft_problem *problem, weft_plan *plan) {
     if (c->made == MADE_COMPOSITION) return case_compose(ctx, c, plan);
+    if (c->made == MADE_PRODUCT) return case_product(ctx, c, plan);
     if (c->made == MADE_CONVOLUTION) return case_convolve(ctx, c, plan);
     if (c->made == MADE_VECTORS) return case_project(ctx, c, plan);
     if (c->made == MADE_TILES) return case_tile(ctx, c, rank, size, plan);
@@ -364,7 +396,8 @@ static inline weft_status case_create(weft_context ctx, const case_of *c, int ra
 
 static inline weft_status case_execute(const case_of *c, weft_plan plan, const void *in,
                                        void *out) {
-    if (c->made == MADE_COMPOSITION) return weft_composition_execute(plan, in, &out);
+    if (c->made == MADE_COMPOSITION || c->made == MADE_PRODUCT)
+        return weft_composition_execute(plan, in, &out);
     if (c->made >= MADE_CONVOLUTION) return weft_convolution_execute(plan, in, out);
     return weft_execute(plan, c->options.convolve ? WEFT_CONVOLVE : WEFT_FORWARD, in, out);
 }
