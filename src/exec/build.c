@@ -143,9 +143,24 @@ static weft_status check_memory(const weft_build *b) {
     return weft_host_memory_check("the plan's workspaces", (size_t)host, "use more ranks");
 }
 
+/* Takes the lender's memory for a buffer, unless partners read one of the two. */
+static bool borrow(weft_build *b, int buffer) {
+    const weft_build *lender = b->planner->call->lender;
+    const int workspace = buffer - WEFT_BUFFER_WORKSPACE;
+    if (!lender || !lender->buffers.memory[buffer] ||
+        lender->buffers.bytes[buffer] < b->buffers.bytes[buffer] ||
+        weft_build_is_read(lender, workspace) || weft_build_is_read(b, workspace))
+        return false;
+    b->buffers.memory[buffer] = lender->buffers.memory[buffer];
+    b->buffers.borrowed[buffer] = true;
+    *(is_staging(buffer) ? &b->memory.page_locked : &b->memory.workspace) -=
+        b->buffers.bytes[buffer];
+    return true;
+}
+
 static weft_status allocate_buffers(weft_build *b) {
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
-        if (b->buffers.bytes[i] > 0 && !weft_build_shares_buffer(b, i))
+        if (b->buffers.bytes[i] > 0 && !weft_build_shares_buffer(b, i) && !borrow(b, i))
             WEFT_TRY(b->device.ops->allocate(b->device.state, memory_kind(i), b->buffers.bytes[i],
                                              &b->buffers.memory[i]));
     return WEFT_SUCCESS;
@@ -302,7 +317,7 @@ void weft_build_release(weft_build *b) {
     }
     weft_build_unshare(b);
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
-        if (b->buffers.memory[i] && !weft_build_shares_buffer(b, i))
+        if (b->buffers.memory[i] && !b->buffers.borrowed[i] && !weft_build_shares_buffer(b, i))
             b->device.ops->free(b->device.state, memory_kind(i), b->buffers.memory[i]);
     if (b->device.ops && !b->planner->call->device) b->device.ops->close(b->device.state);
     for (int s = 0; s < WEFT_SCHEDULES; s++) weft_schedule_release(&b->schedule[s]);

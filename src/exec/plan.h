@@ -81,12 +81,13 @@ typedef struct weft_ready_operators {
 } weft_ready_operators;
 
 typedef struct weft_buffers {
-    void *memory[WEFT_BUFFERS]; /* the workspaces and staging buffers */
-    size_t bytes[WEFT_BUFFERS]; /* their sizes */
-    size_t callers_bytes[3];    /* of the caller's buffer in each weft_space */
-    int64_t callers_first[3];   /* where it begins, from element 0 on: not above 0 */
-    bool wants_pairs;           /* callers' arrays are aligned to two of their numbers */
-    void *spectrum;             /* the caller's array for the spectrum of a convolution, in a run */
+    void *memory[WEFT_BUFFERS];  /* the workspaces and staging buffers */
+    bool borrowed[WEFT_BUFFERS]; /* that memory belongs to another build */
+    size_t bytes[WEFT_BUFFERS];  /* their sizes */
+    size_t callers_bytes[3];     /* of the caller's buffer in each weft_space */
+    int64_t callers_first[3];    /* where it begins, from element 0 on: not above 0 */
+    bool wants_pairs;            /* callers' arrays are aligned to two of their numbers */
+    void *spectrum; /* the caller's array for the spectrum of a convolution, in a run */
 } weft_buffers;
 
 /* Tasks that are enqueued again and again (repeat.c). */

@@ -49,6 +49,7 @@ typedef struct weft_call {
     bool has_input, has_output;
     unsigned directions;                     /* bit d: this weft_direction may be planned */
     const struct weft_device_handle *device; /* lent by another plan, or NULL */
+    const struct weft_build *lender;         /* of workspaces, or NULL */
     weft_brick input, output;
     weft_call_strides strides;
     weft_operator_list operators[WEFT_PLACES]; /* with the scaling of problem.norm */
@@ -70,6 +71,9 @@ typedef struct weft_purpose {
     /* That of another plan, which is destroyed later, so that both find each other's memory; NULL:
      * the plan opens one of its own. */
     const struct weft_device_handle *device;
+    /* Another plan made ready, which is never executed at the same time and is destroyed later: its
+     * workspaces are used where they are large enough. NULL: none. */
+    const struct weft_build *lender;
 } weft_purpose;
 
 /* For reading and writing a caller's problem and options. */

@@ -720,6 +720,41 @@ static void check_parts(void) {
     expect_parts(WEFT_OUTPUT, other_axes, COUNT(other_axes), 2);
 }
 
+/* Bytes of workspaces, and of arrays between parts, that the first stages of a list take. */
+static size_t workspace_of(const weft_stage *stage, int stages, size_t *result) {
+    const weft_composition_problem p = {
+        .rank = 3, .n = {48, 40, 36}, .stage = stage, .stages = stages};
+    const weft_options options = {.device = device,
+                                  .decomposition = WEFT_SLAB_2D1D,
+                                  .exchange = {WEFT_A2A_SYNC},
+                                  .placement = WEFT_OUT_OF_PLACE};
+    weft_composition plan = NULL;
+    weft_memory memory = {0};
+    if (weft_composition_create(ctx, &p, &options, &plan) != WEFT_SUCCESS ||
+        weft_plan_memory(plan, &memory) != WEFT_SUCCESS ||
+        weft_composition_bytes(plan, 0, result) != WEFT_SUCCESS) {
+        fprintf(stderr, "rank %d: %s\n", rank, weft_last_error(ctx));
+        failures++;
+    }
+    weft_composition_destroy(&plan);
+    return memory.workspace;
+}
+
+/* Plans of one composition, which never run at the same time, have their workspaces in common, but
+ * for what engines hold, which is little of such arrays. */
+static void check_workspaces(void) {
+    const weft_stage stages[] = {{.kind = WEFT_STAGE_FORWARD}, {.kind = WEFT_STAGE_INVERSE},
+                                 {.kind = WEFT_STAGE_FORWARD}, {.kind = WEFT_STAGE_INVERSE},
+                                 {.kind = WEFT_STAGE_FORWARD}, {.kind = WEFT_STAGE_INVERSE}};
+    size_t array = 0;
+    const size_t one_plan = workspace_of(stages, 2, &array);
+    const size_t three = workspace_of(stages, 6, &array), between = 2 * array;
+    if (three <= one_plan + between + array / 2) return;
+    fprintf(stderr, "rank %d: three plans hold %zu bytes, one %zu, and arrays between them %zu\n",
+            rank, three, one_plan, between);
+    failures++;
+}
+
 /* ---- stages that do not fit together ---- */
 
 static void expect_refusal(const weft_composition_problem *p, const weft_options *options,
@@ -940,6 +975,7 @@ int main(int count, char **words) {
         MPI_Abort(MPI_COMM_WORLD, 1);
     if (only < 0) {
         check_parts();
+        check_workspaces();
         check_refusals();
         check_calls();
         check_settings();
