@@ -146,18 +146,22 @@ static weft_status merge_axes(lowering *l, const weft_axis *more) {
     return WEFT_SUCCESS;
 }
 
-/* Whether the leg so far is an inverse transform that this forward one can follow in one plan:
- * along the same axes, of as many points. */
-static bool goes_back(const lowering *l, const weft_stage *stage) {
-    const bool alone = l->number + 1 == l->problem->stages || stage[1].kind != WEFT_STAGE_FORWARD;
-    return l->can.go_back && l->phase == AFTER && alone &&
-           last_leg(l)->purpose.direction == WEFT_INVERSE &&
-           memcmp(stage->axis, l->axis, (size_t)l->problem->rank * sizeof *l->axis) == 0;
+static bool is_forward(const lowering *l, int number) {
+    return number < l->problem->stages && l->problem->stage[number].kind == WEFT_STAGE_FORWARD;
+}
+
+/* Whether the leg so far is an inverse transform that a forward one, stage `number`, can follow in
+ * one plan: along the same axes, of as many points. */
+static bool goes_back(const lowering *l, int number) {
+    return l->can.go_back && l->phase == AFTER && is_forward(l, number) &&
+           !is_forward(l, number + 1) && last_leg(l)->purpose.direction == WEFT_INVERSE &&
+           memcmp(l->problem->stage[number].axis, l->axis,
+                  (size_t)l->problem->rank * sizeof *l->axis) == 0;
 }
 
 static weft_status add_forward(lowering *l, const weft_stage *stage) {
     const bool follows = l->number > 0 && stage[-1].kind == WEFT_STAGE_FORWARD;
-    if (goes_back(l, stage)) {
+    if (goes_back(l, l->number)) {
         last_leg(l)->purpose.direction = WEFT_PSEUDOSPECTRAL;
         last_leg(l)->forward = l->number;
         l->phase = BACK_IN_SPECTRUM;
@@ -228,24 +232,14 @@ static weft_operators *list_of(const lowering *l) {
 /* A matrix at this stage: behind a forward stage or, where a plan goes back to the spectrum,
  * between an inverse one and a forward one of the same axes. */
 static weft_status make_fields(lowering *l, const weft_stage *stage) {
-    weft_leg *leg = last_leg(l);
-    const bool back = l->phase == AFTER && l->number + 1 < l->problem->stages &&
-                      stage[1].kind == WEFT_STAGE_FORWARD;
-    bool makes = l->phase == IN_SPECTRUM;
-    if (back) {
-        l->number++;
-        makes = goes_back(l, stage + 1);
-        l->number--;
-    }
-    if (l->phase == BACK_IN_SPECTRUM) makes = stage->result_fields == l->fields;
-    if (!makes)
+    const bool as_many = l->phase == BACK_IN_SPECTRUM && stage->result_fields == l->fields;
+    if (l->phase != IN_SPECTRUM && !goes_back(l, l->number + 1) && !as_many)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "problem.stage[%d].result_fields is %lld, but fields are made from fields "
                          "behind a forward stage, once in a plan, or between an inverse and a "
                          "forward one of the same axes, on the plan's device; leave it 0",
                          l->number, (long long)stage->result_fields);
-    if (l->phase != BACK_IN_SPECTRUM) leg->problem.result_fields = stage->result_fields;
-    l->fields = stage->result_fields;
+    if (!as_many) last_leg(l)->problem.result_fields = l->fields = stage->result_fields;
     return WEFT_SUCCESS;
 }
 

@@ -143,8 +143,8 @@ static void make_fields(const rows *r, const weft_fields_run *run, int64_t at) {
         multiply_fields_single(run, o->complex_factors, (const float *)r->array, at, step, apart);
     else
         multiply_fields_double(run, o->complex_factors, (const double *)r->array, at, step, apart);
-    for (int g = 0; g < run->out_fields && p->matrix.scale != 1; g++)
-        scale(p, p->matrix.scale, run->count, run->out_stride, run->out[g]);
+    for (int g = 0; g < run->out_fields && p->matrix.scale_behind != 1; g++)
+        scale(p, p->matrix.scale_behind, run->count, run->out_stride, run->out[g]);
 }
 
 static void run_row(const rows *r, int64_t number) {

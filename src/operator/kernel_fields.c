@@ -44,7 +44,7 @@ static weft_status write_body(weft_operator_text *w, int fields, int made) {
         WEFT_TRY(write_product(w, fields, made));
     else
         WEFT_TRY(weft_operator_text_call(w, 0, matrix->operator));
-    if (matrix->scale != 1) write_scaling(w, "out", made, matrix->scale);
+    if (matrix->scale_behind != 1) write_scaling(w, "out", made, matrix->scale_behind);
     return WEFT_SUCCESS;
 }
 

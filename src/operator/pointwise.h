@@ -29,7 +29,7 @@ typedef struct weft_pointwise_matrix {
     const weft_operator *operator;
     int64_t in_fields, out_fields;
     int64_t apart; /* of an array: factors from one entry of a point's matrix to the next */
-    double scale_before, scale;
+    double scale_before, scale_behind;
 } weft_pointwise_matrix;
 
 struct weft_pointwise {

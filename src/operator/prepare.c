@@ -113,7 +113,7 @@ static bool makes_a_product(const weft_operator *o) {
 static void find_matrix(weft_pointwise *p, const weft_operator_list *list) {
     const int64_t members = p->layout.box.n[p->rank], made = p->layout.made;
     weft_pointwise_matrix *matrix = &p->matrix;
-    matrix->scale = matrix->scale_before = 1;
+    matrix->scale_behind = matrix->scale_before = 1;
     matrix->in_fields = p->layout.fields;
     matrix->out_fields = made > 0 ? made / (members / p->layout.fields) : p->layout.fields;
     matrix->apart = p->array_stride[0] * p->layout.stored.n[0];
@@ -123,9 +123,9 @@ static void find_matrix(weft_pointwise *p, const weft_operator_list *list) {
         else if (!matrix->operator)
             matrix->scale_before *= list->item[k].factor;
         else
-            matrix->scale *= list->item[k].factor;
+            matrix->scale_behind *= list->item[k].factor;
     if (weft_operator_has_array(matrix->operator)) { /* it is linear */
-        matrix->scale *= matrix->scale_before;
+        matrix->scale_behind *= matrix->scale_before;
         matrix->scale_before = 1;
     }
 }
