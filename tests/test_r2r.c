@@ -286,6 +286,34 @@ static void inverses_give_back_what_was_there(void **state) {
         }
 }
 
+/* The parts of complex numbers are real arrays, of as many axes as there are, with a batch too. */
+static void complex_data_of_all_axes(void **state) {
+    enum { BATCH = 3, NUMBERS = BATCH * 2 * 3 * 2 * 3 * 2 * 2 * 3 * 2 };
+    static double in[NUMBERS][2], out[NUMBERS][2], part[NUMBERS], expected[NUMBERS];
+    weft_problem p = {.rank = WEFT_MAX_RANK, .n = {2, 3, 2, 3, 2, 2, 3, 2}, .batch = BATCH};
+    weft_options o = on_device;
+    weft_plan pairs = NULL, reals = NULL;
+    (void)state;
+    o.placement = WEFT_OUT_OF_PLACE;
+    for (int a = 0; a < p.rank; a++) p.axis[a] = (weft_axis)((int)WEFT_DCT1 + a);
+    for (int i = 0; i < NUMBERS; i++)
+        for (int k = 0; k < 2; k++) in[i][k] = random_number();
+    assert_int_equal(weft_plan_create(ctx, &p, &o, &pairs), WEFT_SUCCESS);
+    p.kind = WEFT_R2R;
+    assert_int_equal(weft_plan_create(ctx, &p, &o, &reals), WEFT_SUCCESS);
+    assert_int_equal(weft_execute(pairs, WEFT_FORWARD, in, out), WEFT_SUCCESS);
+    for (int k = 0; k < 2; k++) {
+        double largest = 0;
+        for (int i = 0; i < NUMBERS; i++) part[i] = in[i][k];
+        assert_int_equal(weft_execute(reals, WEFT_FORWARD, part, expected), WEFT_SUCCESS);
+        for (int i = 0; i < NUMBERS; i++) largest = fmax(largest, fabs(expected[i]));
+        for (int i = 0; i < NUMBERS; i++)
+            assert_true(fabs(out[i][k] - expected[i]) <= 1e-14 * largest);
+    }
+    weft_plan_destroy(&pairs);
+    weft_plan_destroy(&reals);
+}
+
 /* A NaN in one line of a batch stays there, whether lines or their points are neighbours. */
 static void lines_do_not_touch_each_other(void **state) {
     const weft_options o = {.engine = WEFT_ENGINE_NATIVE};
@@ -474,6 +502,7 @@ int main(void) {
         cmocka_unit_test(long_lines_on_the_device),
         cmocka_unit_test(types_mixed_over_axes),
         cmocka_unit_test(inverses_give_back_what_was_there),
+        cmocka_unit_test(complex_data_of_all_axes),
         cmocka_unit_test(lines_do_not_touch_each_other),
         cmocka_unit_test(operators_and_convolutions_work_on_real_spectra),
         cmocka_unit_test(operators_and_conversions_go_with_mixed_axes),

@@ -45,34 +45,40 @@ static void add_axis(weft_view *view, int64_t n, int64_t stride) {
     view->stride[view->axes++] = stride;
 }
 
+/* The transform's array, or a piece of it, whose elements are `parts` numbers of the transform: the
+ * last loop, over both of a complex one, is then within them. */
 static weft_access side_of(const weft_step *step, share tile, bool output) {
-    const weft_transform *t = &step->as.fft.transform;
+    const weft_fft_step *fft = &step->as.fft;
+    const weft_transform *t = &fft->transform;
     weft_access a = {.buffer = output ? step->dst : step->src,
                      .writes = output || t->destroy_input,
-                     .element_bytes = weft_transform_element_bytes(t, output)};
+                     .element_bytes = (size_t)fft->parts * weft_transform_element_bytes(t, output)};
     for (int d = 0; d < t->dims; d++)
         add_axis(&a.view, extent(t, d, output),
-                 output ? t->dim[d].out_stride : t->dim[d].in_stride);
-    for (int l = 0; l < t->loops; l++) {
-        const int64_t stride = output ? t->loop[l].out_stride : t->loop[l].in_stride;
+                 (output ? t->dim[d].out_stride : t->dim[d].in_stride) / fft->parts);
+    for (int l = 0; l < t->loops - (fft->parts - 1); l++) {
+        const int64_t stride = (output ? t->loop[l].out_stride : t->loop[l].in_stride) / fft->parts;
         if (l == tile.loop) a.view.offset = tile.first * stride;
         add_axis(&a.view, l == tile.loop ? tile.n : t->loop[l].n, stride);
     }
     return a;
 }
 
-static weft_access piece_of(const weft_transform *t, share tile, bool output,
+static weft_access piece_of(const weft_fft_step *fft, share tile, bool output,
                             const weft_piece *piece, int buffer) {
+    const weft_transform *t = &fft->transform;
     const int along = output ? t->out_pieces.dim : t->in_pieces.dim;
     weft_access a = {.buffer = buffer,
                      .writes = output,
-                     .element_bytes = weft_transform_element_bytes(t, output)};
-    a.view.offset = piece->offset;
+                     .element_bytes = (size_t)fft->parts * weft_transform_element_bytes(t, output)};
+    a.view.offset = piece->offset / fft->parts;
     for (int d = 0; d < t->dims; d++)
-        add_axis(&a.view, d == along ? piece->n : extent(t, d, output), piece->dim_stride[d]);
-    for (int l = 0; l < t->loops; l++) {
-        if (l == tile.loop) a.view.offset += tile.first * piece->loop_stride[l];
-        add_axis(&a.view, l == tile.loop ? tile.n : t->loop[l].n, piece->loop_stride[l]);
+        add_axis(&a.view, d == along ? piece->n : extent(t, d, output),
+                 piece->dim_stride[d] / fft->parts);
+    for (int l = 0; l < t->loops - (fft->parts - 1); l++) {
+        const int64_t stride = piece->loop_stride[l] / fft->parts;
+        if (l == tile.loop) a.view.offset += tile.first * stride;
+        add_axis(&a.view, l == tile.loop ? tile.n : t->loop[l].n, stride);
     }
     return a;
 }
@@ -90,8 +96,8 @@ static void add_loaded(weft_lowering *l, const weft_step *step, share tile,
         const int array = list[p].array;
         const bool own = array == (remote ? r->me : WEFT_LOADED_OWN);
         if (own || !remote)
-            weft_tasks_access(tasks, piece_of(&fft->transform, tile, false, &list[p],
-                                              own ? exchange->src : exchange->dst));
+            weft_tasks_access(
+                tasks, piece_of(fft, tile, false, &list[p], own ? exchange->src : exchange->dst));
         for (int t = 0; remote && !own && t < x->produced; t++)
             weft_tasks_access(
                 tasks, weft_access_all(x->partners.first_buffer + t * r->members + array, false));
@@ -153,8 +159,7 @@ static void add_fft(weft_lowering *l, int number, int k, const weft_exchange_low
     else
         weft_tasks_access(tasks, side_of(step, tile, false));
     for (int p = 0; p < stored->count; p++)
-        weft_tasks_access(tasks,
-                          piece_of(&fft->transform, tile, true, &fft->out_piece[p], step->dst));
+        weft_tasks_access(tasks, piece_of(fft, tile, true, &fft->out_piece[p], step->dst));
     if (stored->count == 0) weft_tasks_access(tasks, side_of(step, tile, true));
     if (lets_messages_leave(l, x)) weft_tasks_access(tasks, weft_access_all(x->send, true));
 }
