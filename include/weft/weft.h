@@ -718,8 +718,9 @@ WEFT_API void weft_context_destroy(weft_context *ctx);
  * of a prime length, whose n1 is 1, one rank does it all, and no faster than alone. WEFT_R2C does
  * the work of a complex transform. options.decomposition and options.chunks do not matter then.
  * Of a padded or cropped line the rows that hold what is stored are shared out. options.convolve
- * takes six exchanges, weft_convolution_create four. WEFT_ERROR_UNSUPPORTED with bricks, fields,
- * matrices, options.keep_spectrum, cosine and sine transforms, and the engine identity. */
+ * takes six exchanges, weft_convolution_create four. WEFT_ERROR_UNSUPPORTED with bricks,
+ * fields_fastest, matrices, options.keep_spectrum, cosine and sine transforms, and the engine
+ * identity. */
 WEFT_API weft_status weft_plan_create(weft_context ctx, const weft_problem *problem,
                                       const weft_options *opt, weft_plan *plan);
 

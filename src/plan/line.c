@@ -16,7 +16,7 @@ weft_status weft_line_check(const weft_problem *p, const weft_options *o, bool b
     if (!weft_axis_is_fourier(p->axis[0])) return refuse("problem.axis[0] cosine or sine", ranks);
     if (bricks) return refuse("problem.input and output", ranks);
     if (matrix) return refuse("a matrix in problem.spectral", ranks);
-    if (p->fields > 1 || p->result_fields > 1) return refuse("problem.fields", ranks);
+    if (p->fields > 1 && p->fields_fastest) return refuse("problem.fields_fastest", ranks);
     if (o->keep_spectrum) return refuse("options.keep_spectrum", ranks);
     if (o->engine == WEFT_ENGINE_IDENTITY) return refuse("options.engine identity", ranks);
     return WEFT_SUCCESS;

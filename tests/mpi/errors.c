@@ -80,7 +80,7 @@ static void what_a_line_over_ranks_does_not_have_is_unsupported(void) {
                                     {.rank = 1, .n = {64}, .kind = WEFT_R2R, .axis = {WEFT_DST1}},
                                     {.rank = 1, .n = {64}, .input = &brick},
                                     {.rank = 1, .n = {64}, .output = &brick},
-                                    {.rank = 1, .n = {64}, .fields = 2}};
+                                    {.rank = 1, .n = {64}, .fields = 2, .fields_fastest = 1}};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         expect(&refused[i], NULL, WEFT_ERROR_UNSUPPORTED, "1-D transform runs on one process");
     const weft_problem line = {.rank = 1, .n = {64}};

@@ -37,14 +37,21 @@ static int64_t draw(int64_t least, int64_t most) { /* the same on all ranks */
     return least + (int64_t)((seed >> 33) % (uint64_t)(most - least + 1));
 }
 
+/* Of the batch, all fields of each. */
+static int64_t members_of(const weft_problem *p) {
+    return p->batch * (p->fields > 0 ? p->fields : 1);
+}
+
 static void describe(const line_case *c, const char *what) {
     const weft_options *o = &c->options;
     fprintf(stderr,
-            "rank %d of %d: n %lld, %s, %s, batch %lld, norm %d, %s, %s, exchange %s %s %s, "
+            "rank %d of %d: n %lld, %s, %s, batch %lld, fields %lld, norm %d, %s, %s, exchange %s "
+            "%s %s, "
             "variant %s, engine %s, chunks %d, threads %d: %s\n",
             rank, ranks, (long long)c->problem.n[0], weft_kind_name(c->problem.kind),
             weft_precision_name(c->problem.precision), (long long)c->problem.batch,
-            (int)c->problem.norm, c->direction == WEFT_FORWARD ? "forward" : "inverse",
+            (long long)c->problem.fields, (int)c->problem.norm,
+            c->direction == WEFT_FORWARD ? "forward" : "inverse",
             c->in_place ? "in place" : "out of place", weft_exchange_name(o->exchange[0]),
             weft_exchange_name(o->exchange[1]), weft_exchange_name(o->exchange[2]),
             weft_variant_name(o->variant), weft_engine_name(o->engine), o->chunks, o->threads,
@@ -92,7 +99,7 @@ static double norm_of(const line_case *c) {
 /* The whole result, by the definition: of the spectrum of real data the imaginary parts that it
  * cannot have are ignored. */
 static long double *make_exact(const line_case *c) {
-    const int64_t n = c->problem.n[0], batch = c->problem.batch;
+    const int64_t n = c->problem.n[0], batch = members_of(&c->problem);
     const int in = width_of(c, 0), out = width_of(c, 1);
     const int64_t in_points = points_of(c, 0), out_points = points_of(c, 1);
     exact_complex *x = malloc((size_t)n * sizeof *x);
@@ -125,8 +132,8 @@ static long double *make_alone(const line_case *c) {
     const weft_options options = {.placement = WEFT_OUT_OF_PLACE};
     weft_plan plan = NULL;
     problem.precision = WEFT_DOUBLE;
-    const int64_t in = problem.batch * points_of(c, 0) * width_of(c, 0);
-    const int64_t out = problem.batch * points_of(c, 1) * width_of(c, 1);
+    const int64_t in = members_of(&problem) * points_of(c, 0) * width_of(c, 0);
+    const int64_t out = members_of(&problem) * points_of(c, 1) * width_of(c, 1);
     double *x = malloc((size_t)in * sizeof *x + 64), *y = malloc((size_t)out * sizeof *y + 64);
     long double *result = malloc((size_t)out * sizeof *result);
     for (int64_t i = 0; i < in; i++) x[i] = number_at(i);
@@ -154,7 +161,7 @@ static void put(void *array, int64_t i, weft_precision precision, double value) 
 static void fill(const line_case *c, const weft_box *box, void *array) {
     const int width = width_of(c, 0);
     const int64_t count = box->n[0] * width;
-    for (int64_t b = 0; b < c->problem.batch; b++)
+    for (int64_t b = 0; b < members_of(&c->problem); b++)
         for (int64_t i = 0; i < count; i++)
             put(array, b * count + i, c->problem.precision,
                 number_at((b * points_of(c, 0) + box->lo[0]) * width + i));
@@ -166,7 +173,7 @@ static double error_of(const line_case *c, const weft_box *box, const void *resu
     const int width = width_of(c, 1);
     const int64_t count = box->n[0] * width;
     double sums[2] = {0, 0};
-    for (int64_t b = 0; b < c->problem.batch; b++)
+    for (int64_t b = 0; b < members_of(&c->problem); b++)
         for (int64_t i = 0; i < count; i++) {
             const long double want = exact[(b * points_of(c, 1) + box->lo[0]) * width + i];
             const long double off = get(result, b * count + i, c->problem.precision) - want;
@@ -269,7 +276,7 @@ static void run(const line_case *c, const long double *exact, void **bits, size_
         if (!(error <= bound)) fails(c, text);
         if (!c->in_place && memcmp(in, given, in_bytes) != 0) fails(c, "the input was changed");
     }
-    *size = (size_t)(out_box.n[0] * c->problem.batch * width_of(c, 1)) * number;
+    *size = (size_t)(out_box.n[0] * members_of(&c->problem) * width_of(c, 1)) * number;
     *bits = out;
     free(in);
     free(given);
@@ -291,7 +298,8 @@ static line_case draw_case(int64_t n, bool exact) {
                                .kind = draw(0, 2) == 0 ? WEFT_R2C : WEFT_C2C,
                                .precision = draw(0, 3) == 0 ? WEFT_SINGLE : WEFT_DOUBLE,
                                .norm = (weft_norm)draw(0, 3),
-                               .batch = draw(0, 3) == 0 ? draw(2, 4) : 1},
+                               .batch = draw(0, 3) == 0 ? draw(2, 4) : 1,
+                               .fields = draw(0, 3) == 0 ? draw(2, 3) : 0},
                    .options = {.variant = (weft_variant)draw(0, 2),
                                .device = device,
                                .threads = (int)draw(1, 2),
