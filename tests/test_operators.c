@@ -250,6 +250,38 @@ static void lists_are_applied_in_order_after_the_norm(void **state) {
     for (int i = 0; i < POINTS; i++) assert_true(out[i] == 2 * sample(i) + i);
 }
 
+static void square_fields(const weft_fields_run *run, void *unused) {
+    (void)unused;
+    for (int64_t i = 0; i < run->count; i++)
+        for (int f = 0; f < run->in_fields; f++) {
+            const double complex x = ((const double complex *)run->in[f])[i * run->in_stride];
+            ((double complex *)run->out[f])[i * run->out_stride] = x * x;
+        }
+}
+
+/* Which need not be linear: (x / n)^2 is not x^2 / n. */
+static void a_function_of_fields_comes_between_scalings(void **state) {
+    (void)state;
+    enum { FIELDS = 2 };
+    const weft_operator list[] = {{.kind = WEFT_OPERATOR_SCALE, .factor = 3},
+                                  {.kind = WEFT_OPERATOR_MATRIX, .matrix = square_fields},
+                                  {.kind = WEFT_OPERATOR_SCALE, .factor = 0.5}};
+    for (int fastest = 0; fastest < 2; fastest++) {
+        weft_problem problem = cube(NULL, 0);
+        double complex in[FIELDS * POINTS], out[FIELDS * POINTS];
+        problem.norm = WEFT_NORM_FORWARD;
+        problem.fields = FIELDS;
+        problem.fields_fastest = fastest;
+        problem.spectral = (weft_operators){list, 3};
+        for (int i = 0; i < FIELDS * POINTS; i++) in[i] = sample(i);
+        run(&problem, identity, WEFT_FORWARD, in, out);
+        for (int i = 0; i < FIELDS * POINTS; i++) {
+            const double complex x = sample(i) * (3.0 / POINTS);
+            assert_true(cabs(out[i] - 0.5 * x * x) <= 1e-15 * cabs(x * x));
+        }
+    }
+}
+
 static void the_lists_are_the_callers_again_after_creation(void **state) {
     (void)state;
     double *x = malloc(NX * sizeof *x);
@@ -837,6 +869,7 @@ int main(void) {
         cmocka_unit_test(a_function_sees_every_global_index_once),
         cmocka_unit_test(a_function_sees_fields_that_are_neighbours_one_by_one),
         cmocka_unit_test(lists_are_applied_in_order_after_the_norm),
+        cmocka_unit_test(a_function_of_fields_comes_between_scalings),
         cmocka_unit_test(the_lists_are_the_callers_again_after_creation),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
         cmocka_unit_test(measuring_does_not_call_the_callers_function),
