@@ -128,8 +128,7 @@ bool weft_leg_copying(const weft_leg *leg, const weft_box *from, const weft_box 
 size_t weft_leg_entry_bytes(const weft_composed *c, int leg) {
     const weft_leg *l = &c->leg[leg];
     if (!l->copies)
-        return l->plan->build->buffers
-            .callers_bytes[l->purpose.direction == WEFT_INVERSE ? WEFT_OUTPUT : WEFT_INPUT];
+        return l->plan->build->buffers.callers_bytes[weft_space_of_first(l->purpose.direction)];
     const weft_box box = weft_leg_entry(c, leg, c->handle->transport->rank);
     return (size_t)weft_leg_elements(l, &box) * weft_leg_element(l);
 }
@@ -137,8 +136,7 @@ size_t weft_leg_entry_bytes(const weft_composed *c, int leg) {
 size_t weft_leg_exit_bytes(const weft_composed *c, int leg) {
     const weft_leg *l = &c->leg[leg];
     if (!l->copies)
-        return l->plan->build->buffers
-            .callers_bytes[l->purpose.direction == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_RESULT];
+        return l->plan->build->buffers.callers_bytes[weft_space_of_result(l->purpose.direction)];
     const weft_box box = weft_leg_exit(c, leg, c->handle->transport->rank);
     return (size_t)weft_leg_elements(l, &box) * weft_leg_element(l);
 }

@@ -69,8 +69,10 @@ static weft_status make_plan(weft_context ctx, weft_composed *c, int number,
                              weft_options *options) {
     weft_leg *leg = &c->leg[number];
     weft_options used = {.struct_size = 0};
-    if (c->handle) leg->purpose.device = &c->handle->build->device;
-    leg->purpose.lender = c->handle ? c->handle->build : NULL;
+    if (c->handle) {
+        leg->purpose.device = &c->handle->build->device;
+        leg->purpose.lender = c->handle->build;
+    }
     WEFT_TRY(weft_plan_create_for(ctx, &leg->problem, options, &leg->purpose, &leg->plan));
     if (!c->handle) {
         c->handle = leg->plan;

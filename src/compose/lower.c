@@ -1,7 +1,8 @@
 /*
  * From stages to legs. A leg that is a plan grows stage by stage, in the order in which a plan does
- * things: zeros are added, operators, forward, operators, inverse, operators, a crop. A stage that
- * comes before what the leg has already begins the next one.
+ * things: zeros are added, operators, forward, operators, inverse, operators, a crop; or, from a
+ * spectrum on, operators, inverse, operators, forward, operators. A stage that comes before what
+ * the leg has already begins the next one.
  */
 #include "compose/compose.h"
 

@@ -10,8 +10,7 @@ typedef struct ends {
 } ends;
 
 static ends ends_of(weft_direction dir) {
-    return (ends){{dir == WEFT_INVERSE ? WEFT_OUTPUT : WEFT_INPUT,
-                   dir == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_RESULT},
+    return (ends){{weft_space_of_first(dir), weft_space_of_result(dir)},
                   {weft_begins_with_spectrum(dir) ? WEFT_PLACE_SPECTRUM : WEFT_PLACE_LOAD,
                    weft_ends_with_spectrum(dir) ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE}};
 }

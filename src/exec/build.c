@@ -40,10 +40,10 @@ static weft_status make_schedules_within(weft_build *b, int rank, weft_held held
  * place only, so that all spaces have one buffer. Where it runs out of place too, the one array of
  * an execution in place counts as the output space's, but for those there and back. */
 static int callers_buffer(const weft_schedule *schedule, weft_space space, bool one) {
-    const weft_space from = schedule->direction == WEFT_INVERSE ? WEFT_OUTPUT : WEFT_INPUT;
-    const weft_space to = schedule->direction == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_RESULT;
+    const weft_space from = weft_space_of_first(schedule->direction);
+    const weft_space to = weft_space_of_result(schedule->direction);
     if (one) return WEFT_BUFFER_OUT;
-    if (schedule->in_place && schedule->direction < WEFT_CONVOLVE)
+    if (schedule->in_place && !weft_goes_both_ways(schedule->direction))
         return space == WEFT_OUTPUT ? WEFT_BUFFER_OUT : -1;
     return space == to                            ? WEFT_BUFFER_OUT
            : space == from && !schedule->in_place ? WEFT_BUFFER_IN

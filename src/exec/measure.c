@@ -28,8 +28,7 @@ static weft_status allocate(trial *t) {
     const weft_device_handle *d = &t->build->device;
     const weft_buffers *buffers = &t->build->buffers;
     const weft_direction direction = weft_call_first_direction(t->build->planner->call);
-    const weft_space of[] = {direction == WEFT_INVERSE ? WEFT_OUTPUT : WEFT_INPUT,
-                             direction == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_RESULT};
+    const weft_space of[] = {weft_space_of_first(direction), weft_space_of_result(direction)};
     void **array[] = {&t->in, &t->out};
     for (int i = t->in_place ? 1 : 0; i < 2; i++) {
         const size_t bytes = buffers->callers_bytes[of[i]];

@@ -11,10 +11,22 @@
 enum { WEFT_MAX_THREADS = 4096 }; /* of options.threads */
 
 /* A direction beside those of weft.h, of plans that belong to compositions: from a spectrum to real
- * space, through operators there, and forward again, as pseudo-spectral methods go. Its arrays
- * count as those of WEFT_CONVOLVE do: the first one is WEFT_INPUT's, the result WEFT_RESULT's. */
+ * space, through operators there, and forward again, as pseudo-spectral methods go. */
 #define WEFT_PSEUDOSPECTRAL ((weft_direction)3)
 enum { WEFT_DIRECTIONS = 4 };
+
+static inline bool weft_goes_both_ways(weft_direction direction) {
+    return direction == WEFT_CONVOLVE || direction == WEFT_PSEUDOSPECTRAL;
+}
+
+/* The space as whose array an execution's first array counts, and that of its result. There and
+ * back they are those of real space, whatever they hold, for they may differ in size. */
+static inline weft_space weft_space_of_first(weft_direction direction) {
+    return direction == WEFT_INVERSE ? WEFT_OUTPUT : WEFT_INPUT;
+}
+static inline weft_space weft_space_of_result(weft_direction direction) {
+    return direction == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_RESULT;
+}
 
 static inline bool weft_begins_with_spectrum(weft_direction direction) {
     return direction == WEFT_INVERSE || direction == WEFT_PSEUDOSPECTRAL;

@@ -435,8 +435,8 @@ weft_status weft_schedule_build(const weft_schedule_request *request, weft_sched
     schedule->direction = request->direction;
     schedule->in_place = request->in_place;
     schedule->precision = request->precision;
-    schedule->exact = request->call && (weft_call_only(request->call, WEFT_CONVOLVE) ||
-                                        weft_call_only(request->call, WEFT_PSEUDOSPECTRAL));
+    schedule->exact = weft_goes_both_ways(request->direction) && request->call &&
+                      weft_call_only(request->call, request->direction);
     const weft_operator_place loads = from_spectrum ? WEFT_PLACE_SPECTRUM : WEFT_PLACE_LOAD;
     const weft_operator_place stores =
         weft_ends_with_spectrum(request->direction) ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE;

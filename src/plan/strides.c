@@ -182,7 +182,7 @@ weft_status weft_call_read_strides(weft_call *call, int ranks) {
 
 bool weft_call_allows_in_place(const weft_call *call, weft_direction direction) {
     return call->options.placement != WEFT_OUT_OF_PLACE &&
-           (!call->strides.differ || direction >= WEFT_CONVOLVE);
+           (!call->strides.differ || weft_goes_both_ways(direction));
 }
 
 void weft_call_reach(const weft_call *call, weft_operator_place place, int64_t *first,

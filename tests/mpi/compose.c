@@ -4,7 +4,7 @@
  *
  *   compose [--cases N] [--seed S] [--device host|simulated|opencl|cuda] [--case C]
  */
-#include "compose_reference.h"
+#include "compose_fields.h"
 #include "mpi/words.h"
 #include "promised_device.h"
 #include "random_numbers.h"
@@ -167,108 +167,40 @@ static void inverse(compose_case *c) {
 
 /* ---- fields from fields ---- */
 
-/* Number `at` of an array of doubles or, with `single`, of floats. */
-static double number_at(const void *array, int64_t at, const void *single) {
-    return single ? ((const float *)array)[at] : ((const double *)array)[at];
-}
-
-static void put_number(void *array, int64_t at, const void *single, double value) {
-    if (single)
-        ((float *)array)[at] = (float)value;
-    else
-        ((double *)array)[at] = value;
-}
-
-/* Field g of a point becomes the product of fields g and g + 1, counted in a circle. */
-static void make_products(const weft_fields_run *run, void *single) {
-    const int numbers = run->complex_elements ? 2 : 1;
-    for (int64_t i = 0; i < run->count; i++) {
-        double complex x[3];
-        for (int f = 0; f < run->in_fields; f++) {
-            const int64_t at = i * run->in_stride * numbers;
-            x[f] = number_at(run->in[f], at, single);
-            if (numbers == 2) x[f] += I * number_at(run->in[f], at + 1, single);
-        }
-        for (int g = 0; g < run->out_fields; g++) {
-            const double complex made = x[g % run->in_fields] * x[(g + 1) % run->in_fields];
-            const int64_t at = i * run->out_stride * numbers;
-            put_number(run->out[g], at, single, creal(made));
-            if (numbers == 2) put_number(run->out[g], at + 1, single, cimag(made));
-        }
-    }
-}
-
-/* Each field becomes half of it: what a matrix makes of spectra here. */
-static void halve(const weft_fields_run *run, void *single) {
-    const int numbers = run->complex_elements ? 2 : 1;
-    for (int64_t i = 0; i < run->count * numbers; i++)
-        for (int g = 0; g < run->out_fields; g++) {
-            const int64_t point = i / numbers, part = i % numbers;
-            put_number(run->out[g], point * run->out_stride * numbers + part, single,
-                       number_at(run->in[g], point * run->in_stride * numbers + part, single) / 2);
-        }
-}
-
-static void multiply_fields(compose_case *c, int fields, int made) {
+/* A stage with a matrix between fields: a function of the host's, and a snippet for devices. */
+static weft_stage *add_matrix(compose_case *c, int number, weft_fields_function function) {
     static int is_single;
-    const bool real = c->problem.kind == WEFT_R2C;
-    const int64_t elements = field_elements(&c->now), batch = c->now.members / fields;
     weft_stage *stage = add(c, WEFT_STAGE_POINTWISE);
-    field g = c->now;
-    g.members = batch * made;
-    g.value = calloc((size_t)(g.members * elements) + 1, sizeof *g.value);
-    int at = 0;
-    for (int64_t i = 0; i < g.members * elements; i++) {
-        const int64_t point = i % elements, member = i / elements;
-        const int64_t first = member / made * fields, k = member % made;
-        g.value[i] = c->now.value[(first + k % fields) * elements + point] *
-                     c->now.value[(first + (k + 1) % fields) * elements + point];
-    }
-    for (int k = 0; k < made; k++) {
-        const int a = k % fields, b = (k + 1) % fields;
-        at += snprintf(c->snippet[0] + at, sizeof c->snippet[0] - (size_t)at,
-                       real ? "out[%d] = in[%d] * in[%d];"
-                            : "out[%d].x = in[%d].x * in[%d].x - in[%d].y * in[%d].y; "
-                              "out[%d].y = in[%d].x * in[%d].y + in[%d].y * in[%d].x;",
-                       k, a, b, a, b, k, a, b, a, b);
-    }
-    c->matrix[0] =
+    c->matrix[number] =
         (weft_operator){.kind = WEFT_OPERATOR_MATRIX,
-                        .matrix = make_products,
+                        .matrix = function,
                         .argument = c->problem.precision == WEFT_SINGLE ? &is_single : NULL,
-                        .snippet = c->snippet[0]};
-    stage->operators = (weft_operators){&c->matrix[0], 1};
-    stage->result_fields = made;
+                        .snippet = c->snippet[number]};
+    stage->operators = (weft_operators){&c->matrix[number], 1};
+    return stage;
+}
+
+/* Those of a point become products of neighbours. */
+static void multiply_fields(compose_case *c, int fields, int made) {
+    add_matrix(c, 0, fields_make_products)->result_fields = made;
+    fields_write_products(fields, made, c->problem.kind == WEFT_R2C, c->snippet[0],
+                          sizeof c->snippet[0]);
     double most = 1;
-    for (int64_t i = 0; i < c->now.members * elements; i++)
+    for (int64_t i = 0; i < c->now.members * field_elements(&c->now); i++)
         most = fmax(most, cabs(c->now.value[i]));
     c->largest *= 2 * most;
-    free(c->now.value);
-    c->now = g;
+    fields_multiply(&c->now, fields, made);
 }
 
 static void halve_fields(compose_case *c, int fields) {
-    static int is_single;
-    weft_stage *stage = add(c, WEFT_STAGE_POINTWISE);
-    const bool complex_spectra = !field_is_real(&c->now);
-    int at = 0;
-    for (int k = 0; k < fields; k++)
-        at += snprintf(c->snippet[1] + at, sizeof c->snippet[1] - (size_t)at,
-                       complex_spectra ? "out[%d].x = in[%d].x / 2; out[%d].y = in[%d].y / 2;"
-                                       : "out[%d] = in[%d] / 2;",
-                       k, k, k, k);
-    c->matrix[1] =
-        (weft_operator){.kind = WEFT_OPERATOR_MATRIX,
-                        .matrix = halve,
-                        .argument = c->problem.precision == WEFT_SINGLE ? &is_single : NULL,
-                        .snippet = c->snippet[1]};
-    stage->operators = (weft_operators){&c->matrix[1], 1};
+    add_matrix(c, 1, fields_halve);
+    fields_write_halves(fields, field_is_real(&c->now), c->snippet[1], sizeof c->snippet[1]);
     field_scale(&c->now, 0.5);
 }
 
 /* From the spectra of some fields to those of their products, which is one plan, and further. */
 static void make_pseudospectral(compose_case *c) {
-    const int fields = 1 + random_below(3), made = 1 + random_below(4);
+    const int fields = 1 + random_below(FIELDS_MOST), made = 1 + random_below(4);
     const bool multiplies = c->problem.rank > 1 && c->options.location != WEFT_LOCATION_HOST;
     weft_axis axis[WEFT_MAX_RANK] = {0};
     c->problem.fields = fields;
