@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool explanation_has(weft_plan plan, weft_format format, const char *words) {
+static inline bool explanation_has(weft_plan plan, weft_format format, const char *words) {
     char *text = NULL;
     size_t length = 0;
     FILE *stream = open_memstream(&text, &length);
@@ -24,8 +24,8 @@ static bool explanation_has(weft_plan plan, weft_format format, const char *word
     return found;
 }
 
-static void refused(weft_convolution_problem p, weft_options options, weft_status status,
-                    const char *words) {
+static inline void refused(weft_convolution_problem p, weft_options options, weft_status status,
+                           const char *words) {
     weft_convolution made = NULL;
     assert_int_equal(weft_convolution_create(ctx, &p, &options, &made), status);
     if (!strstr(weft_last_error(ctx), words)) fail_msg("%s", weft_last_error(ctx));

@@ -127,8 +127,8 @@ static weft_status compose(weft_context ctx, const weft_convolved *c, const weft
     enum { EMBED, FORWARD, MULTIPLY, INVERSE, CROP, STAGES };
     const weft_convolution_problem *p = &c->problem;
     const bool fields = weft_convolved_makes_fields(c);
-    const weft_operator multiply = {.kind = WEFT_OPERATOR_ARRAY,
-                                    .complex_factors = c->complex_factors};
+    weft_operator multiply = {.kind = c->table[0] ? WEFT_OPERATOR_TABLE : WEFT_OPERATOR_ARRAY,
+                              .complex_factors = c->complex_factors};
     const weft_operator make = {.kind = WEFT_OPERATOR_MATRIX,
                                 .matrix = weft_convolved_apply_fields,
                                 .snippet = c->snippet,
@@ -151,6 +151,7 @@ static weft_status compose(weft_context ctx, const weft_convolved *c, const weft
     const weft_purpose purpose = {.scatters = true, .parity = c->parity};
     for (int a = 0; a < p->rank; a++) {
         problem.n[a] = c->axis[a].n;
+        multiply.table[a] = c->table[a];
         stage[EMBED].n[a] = c->axis[a].transform;
         stage[FORWARD].axis[a] = c->axis[a].type;
         stage[CROP].n[a] = c->axis[a].kept;
@@ -160,7 +161,7 @@ static weft_status compose(weft_context ctx, const weft_convolved *c, const weft
 
 /* Over simulated ranks nothing is computed, so there is no spectrum. */
 static weft_status finish(weft_plan plan, weft_convolved *c, const void *array) {
-    if (plan->transport->simulated || weft_convolved_makes_fields(c)) return WEFT_SUCCESS;
+    if (plan->transport->simulated || weft_convolved_has_no_array(c)) return WEFT_SUCCESS;
     WEFT_TRY(weft_agree(plan->transport, allocate_spectrum(plan, c)));
     if (weft_convolved_is_given(c)) {
         bool has = false;

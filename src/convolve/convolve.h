@@ -44,6 +44,7 @@ struct weft_convolution_private {
     bool in_boxes;      /* kernel.box was given: ranks have boxes of the caller's array */
     weft_region held;   /* this rank's box of that array, or all of it */
     double *wave[WEFT_MAX_RANK];  /* wavenumbers by index, where the kernel makes fields; or NULL */
+    double *table[WEFT_MAX_RANK]; /* factors by index, where the kernel is their product; or NULL */
     double *phase[WEFT_MAX_RANK]; /* of WEFT_STAGGERED: exp(i k h / 2), pairs, likewise; or NULL */
     char *note;                   /* what to tell of the choice of the method; or NULL */
     char *snippet;                /* the same where kernels do it; or NULL */
@@ -107,6 +108,11 @@ double weft_convolved_wavenumber(const weft_convolved_axis *axis, int64_t i);
 /* The same before its discretization. */
 double weft_convolved_frequency(const weft_convolved_axis *axis, int64_t i);
 bool weft_convolved_folds(const weft_convolved_axis *axis, int64_t i);
+/* Whether index i belongs to wavenumber 0 of one of the series along an axis that turns and to n of
+ * the other: an odd derivative makes nothing of either. */
+static inline bool weft_convolved_is_alone(const weft_convolved_axis *axis, int64_t i) {
+    return axis->turns && i == 0;
+}
 /* The index in the whole spectrum of element i of this rank's part of a scattered one; of real
  * fields it may be more than n/2, too. */
 static inline int64_t weft_convolved_scattered_index(const weft_convolved *c, int64_t i) {
@@ -123,6 +129,8 @@ void weft_convolved_radial_row(const weft_convolved *c, double across, const dou
                                int64_t count, double *value);
 /* What the field's spectrum is multiplied by at an index of the whole array, over `points`. */
 void weft_convolved_symbol_of(const weft_convolved *c, const int64_t *index, double value[2]);
+/* The power of i that a derivative comes with, of the series that its axes have. */
+void weft_convolved_power_of_i(const weft_convolved *c, double value[2]);
 /* What the field's spectrum is multiplied by where the kernel's is `value`: correlation and
  * deconvolution. */
 void weft_convolved_finish(const weft_convolved *c, double value[2]);
@@ -164,6 +172,14 @@ weft_status weft_convolved_write_snippet(const weft_convolved *c, const char *in
 static inline bool weft_convolved_makes_fields(const weft_convolved *c) {
     const weft_kernel_kind kind = c->problem.kernel.kind;
     return kind >= WEFT_KERNEL_GRADIENT && kind <= WEFT_KERNEL_ELASTIC;
+}
+
+/* Fills in c->table where the kernel's spectrum is a product of one factor for each axis, pairs of
+ * complex_factors, over `points` (separable.c). */
+weft_status weft_convolved_find_tables(weft_convolved *c);
+/* Whether there is no array of the kernel's spectrum: the plan makes it as it multiplies. */
+static inline bool weft_convolved_has_no_array(const weft_convolved *c) {
+    return weft_convolved_makes_fields(c) || c->table[0];
 }
 
 /* The box of a rank, with three axes, of which the first are of one point where the problem has

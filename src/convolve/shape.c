@@ -387,6 +387,7 @@ weft_status weft_convolved_read(const weft_convolution_problem *given, weft_conv
         WEFT_TRY(weft_convolved_find_waves(c));
         WEFT_TRY(weft_convolved_write_snippet(c, "index[a]", &c->snippet));
     }
+    WEFT_TRY(weft_convolved_find_tables(c));
     return copy_kernel(c);
 }
 
@@ -394,6 +395,7 @@ void weft_convolved_release(weft_convolved *c) {
     if (!c) return;
     for (int a = 0; a < WEFT_MAX_RANK; a++) {
         free(c->wave[a]);
+        free(c->table[a]);
         free(c->phase[a]);
     }
     free(c->note);

@@ -160,11 +160,8 @@ static void mean_of_signs(const weft_convolved *c, double *k, const int *folded,
 }
 
 /* From what multiplies exponential series to what does series of cosines and sines along axes that
- * turn: a sine is -i times such a series. At index 0 of these one of the two has wavenumber 0 and
- * the other n, so that odd orders make nothing. */
-static void make_real(const weft_convolved *c, const int64_t *index, double value[2]) {
-    for (int a = 0; a < c->problem.rank; a++)
-        if (c->axis[a].turns && index[a] == 0) value[0] = value[1] = 0;
+ * turn: a sine is -i times such a series. */
+static void turn(const weft_convolved *c, double value[2]) {
     const int before = __builtin_popcount(c->odd[WEFT_FORWARD][0]),
               after = __builtin_popcount(c->odd[WEFT_INVERSE][0]);
     for (int n = (after - before) & 3; n > 0; n--) { /* times i */
@@ -172,6 +169,14 @@ static void make_real(const weft_convolved *c, const int64_t *index, double valu
         value[0] = -value[1];
         value[1] = re;
     }
+}
+
+void weft_convolved_power_of_i(const weft_convolved *c, double value[2]) {
+    double ones[WEFT_MAX_RANK];
+    for (int a = 0; a < c->problem.rank; a++) ones[a] = 1;
+    derivative(ones, c->problem.rank, c->problem.kernel.order, value);
+    if (c->problem.correlate) value[1] = -value[1];
+    turn(c, value);
 }
 
 void weft_convolved_symbol_of(const weft_convolved *c, const int64_t *index, double value[2]) {
@@ -185,7 +190,9 @@ void weft_convolved_symbol_of(const weft_convolved *c, const int64_t *index, dou
     mean_of_signs(c, k, folded, count, value);
     if (c->problem.correlate) value[1] = -value[1];
     weft_convolved_finish(c, value);
-    make_real(c, index, value);
+    for (int a = 0; a < c->problem.rank; a++)
+        if (weft_convolved_is_alone(&c->axis[a], index[a])) value[0] = value[1] = 0;
+    turn(c, value);
 }
 
 int64_t weft_convolved_extent(const weft_convolved *c, int a) {

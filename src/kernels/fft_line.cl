@@ -85,25 +85,47 @@
 #else
 #define KEEP_SPECTRUM(value)
 #endif
-#ifdef SPECTRAL_NUMBER
-#define OPERATE_SPECTRUM(value, e)                                                                 \
+#ifndef SPECTRAL_NUMBER
+#define SPECTRAL_NUMBER(p) (p)
+#define OPERATE_SPECTRUM(value, e, k)
+#elif defined(spectral_arrays)
+#define OPERATE_SPECTRUM(value, e, k)                                                              \
     {                                                                                              \
         const int indices[] = SPECTRAL_INDICES(e);                                                 \
-        value = spectral_operators(value, indices, spectral_at, spectral_tables SPECTRAL_ARRAY);   \
+        value = spectral_operators_by(value, indices, spectral_at, spectral_tables, factor[k]);    \
         KEEP_SPECTRUM(value)                                                                       \
     }
 #else
-#define SPECTRAL_NUMBER(p) (p)
-#define OPERATE_SPECTRUM(value, e)
+#define OPERATE_SPECTRUM(value, e, k)                                                              \
+    {                                                                                              \
+        const int indices[] = SPECTRAL_INDICES(e);                                                 \
+        value = spectral_operators(value, indices, spectral_at, spectral_tables);                  \
+        KEEP_SPECTRUM(value)                                                                       \
+    }
+#endif
+/* Loads the factors of a butterfly before the first of them is waited for. */
+#ifdef spectral_arrays
+#define READ_FACTORS(t, i)                                                                         \
+    spectral_factor factor[MIDPOINT_RADIX];                                                        \
+    UNROLL                                                                                         \
+    for (int k = 0; k < MIDPOINT_RADIX; ++k) {                                                     \
+        const int p = MIDPOINT_BUTTERFLY(t, i) + k * MIDPOINT_BUTTERFLIES;                         \
+        const int indices[] = SPECTRAL_INDICES(SPECTRAL_NUMBER(p));                                \
+        if (IS_MIDPOINT_BUTTERFLY(t, i) && loads)                                                  \
+            factor[k] = spectral_read(indices, spectral_at, spectral_array);                       \
+    }
+#else
+#define READ_FACTORS(t, i)
 #endif
 #define SPECTRAL_LINE(t)                                                                           \
     UNROLL                                                                                         \
     for (int i = 0; i < MIDPOINT_COUNT; ++i) {                                                     \
+        READ_FACTORS(t, i)                                                                         \
         UNROLL                                                                                     \
         for (int k = 0; k < MIDPOINT_RADIX; ++k) {                                                 \
             const int p = MIDPOINT_BUTTERFLY(t, i) + k * MIDPOINT_BUTTERFLIES;                     \
             if (IS_MIDPOINT_BUTTERFLY(t, i) && loads) {                                            \
-                OPERATE_SPECTRUM(v[i * MIDPOINT_RADIX + k], SPECTRAL_NUMBER(p))                    \
+                OPERATE_SPECTRUM(v[i * MIDPOINT_RADIX + k], SPECTRAL_NUMBER(p), k)                 \
                 v[i * MIDPOINT_RADIX + k] = swapped(v[i * MIDPOINT_RADIX + k]);                    \
             }                                                                                      \
         }                                                                                          \

@@ -122,11 +122,9 @@ typedef real out_number;
 #ifdef spectral_arrays
 #define SPECTRAL_ARRAY_PARAMETER , MEMORY(const real, spectral_array)
 #define OPEN_SPECTRAL_ARRAY OPEN(const real, spectral_array);
-#define SPECTRAL_ARRAY , spectral_array
 #else
 #define SPECTRAL_ARRAY_PARAMETER
 #define OPEN_SPECTRAL_ARRAY
-#define SPECTRAL_ARRAY
 #endif
 #ifdef store_arrays
 #define STORE_ARRAY_PARAMETER , MEMORY(const real, store_array)

@@ -339,15 +339,6 @@ void weft_pointwise_find_lines(const weft_pointwise *p, int number, int axis, co
     }
 }
 
-void weft_pointwise_multiply_lines(const weft_pointwise *p, const weft_pointwise_lines *lines,
-                                   int places, int64_t n, const void *from, const int32_t *from_row,
-                                   void *to, const int32_t *to_row) {
-    if (p->layout.precision == WEFT_SINGLE)
-        multiply_lines_single(lines, places, n, from, from_row, to, to_row);
-    else
-        multiply_lines_double(lines, places, n, from, from_row, to, to_row);
-}
-
 /* Applies the list to share number `me` of `all`. */
 static void apply_share(const weft_pointwise *p, int me, int all, const void *in, void *out) {
     const int64_t share = p->elements / all, rest = p->elements % all;

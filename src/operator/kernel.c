@@ -83,8 +83,7 @@ static weft_status write_product(writing *w, const weft_pointwise_part *part) {
 
 /* An element's place is the sum of its indices times strides, which are those of this rank's box.
  */
-weft_status weft_operator_text_array(writing *w, const weft_operator *o) {
-    weft_text *c = &w->body;
+weft_status weft_operator_text_array(writing *w, weft_text *c, const weft_operator *o) {
     if (w->kernel->array >= 0)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "problem.%s has several operators with an array, but kernels of device %s "
@@ -110,14 +109,17 @@ weft_status weft_operator_text_array(writing *w, const weft_operator *o) {
     return WEFT_SUCCESS;
 }
 
-/* Writes the multiplication by an array's factors. Without an array nothing is done. */
+/* Writes the multiplication by an array's factor, and to w->factor how it is found. Without an
+ * array nothing is done. */
 static weft_status write_array(writing *w, const weft_pointwise_part *part) {
-    WEFT_TRY(weft_operator_text_array(w, part->array));
-    weft_text_add(
-        &w->body, "%s}\n",
-        part->complex_factors  ? "value = complex_multiply(value, LOOSE_PAIR_READ(array, at));\n"
-        : w->list->layout.real ? "value *= TABLE_READ(array, at);\n"
-                               : "value = complex_scale(value, TABLE_READ(array, at));\n");
+    WEFT_TRY(weft_operator_text_array(w, &w->factor, part->array));
+    weft_text_add(&w->factor, part->complex_factors
+                                  ? "return LOOSE_PAIR_READ(array, at);\n}\nreturn pair(1, 0);\n"
+                                  : "return TABLE_READ(array, at);\n}\nreturn 1;\n");
+    weft_text_add(&w->body, part->complex_factors  ? "value = complex_multiply(value, factor);\n"
+                            : w->list->layout.real ? "value *= factor;\n"
+                                                   : "value = complex_scale(value, factor);\n");
+    w->factor_type = part->complex_factors ? "real2" : "real";
     return WEFT_SUCCESS;
 }
 
@@ -268,17 +270,44 @@ void weft_operator_text_places(writing *w) {
     if (w->kernel->array >= 0) weft_text_add(c, "#define %s_arrays 1\n", w->name);
 }
 
+/* Begins a function NAME_SUFFIX of an element. */
+static void begin_operators(writing *w, const char *suffix, const char *last) {
+    weft_text_add(&w->text,
+                  "FUNCTION %s_number %s_%s(%s_number value, const int *index, "
+                  "IN_VALUE const %s_places *places, GLOBAL const real *tables%s%s) {\n",
+                  w->name, w->name, suffix, w->name, w->name, last,
+                  w->kernel->reductions > 0 ? ", reduced_number *reduced" : "");
+}
+
+/* Writes what finds an array's factor, and what operates with it and without. */
+static void write_with_array(writing *w) {
+    char last[32];
+    snprintf(last, sizeof last, ", %s factor", w->factor_type);
+    weft_text_add(&w->text,
+                  "#define %s_factor %s\n"
+                  "FUNCTION %s_factor %s_read(const int *index, IN_VALUE const %s_places *places, "
+                  "GLOBAL const real *array) {\n%s}\n",
+                  w->name, w->factor_type, w->name, w->name, w->name, w->factor.text);
+    begin_operators(w, "operators_by", last);
+    weft_text_add(&w->text, "(void)index; (void)places; (void)tables;\n%sreturn value;\n}\n",
+                  w->body.text);
+    begin_operators(w, "operators", ", GLOBAL const real *array");
+    weft_text_add(&w->text,
+                  "return %s_operators_by(value, index, places, tables, "
+                  "%s_read(index, places, array)%s);\n}\n",
+                  w->name, w->name, w->kernel->reductions > 0 ? ", reduced" : "");
+}
+
 static void write_function(writing *w) {
     weft_text *c = &w->text;
     weft_operator_text_places(w);
-    weft_text_add(c,
-                  "FUNCTION %s_number %s_operators(%s_number value, const int *index, "
-                  "IN_VALUE const %s_places *places, GLOBAL const real *tables%s%s) {\n"
-                  "(void)index; (void)places; (void)tables;\n%sreturn value;\n}\n",
-                  w->name, w->name, w->name, w->name,
-                  w->kernel->array >= 0 ? ", GLOBAL const real *array" : "",
-                  w->kernel->reductions > 0 ? ", reduced_number *reduced" : "",
-                  w->body.text ? w->body.text : "");
+    if (w->factor_type) {
+        write_with_array(w);
+    } else {
+        begin_operators(w, "operators", "");
+        weft_text_add(c, "(void)index; (void)places; (void)tables;\n%sreturn value;\n}\n",
+                      w->body.text ? w->body.text : "");
+    }
     unsigned largest = 0;
     for (int k = 0; k < w->kernel->reductions; k++)
         if (w->kernel->reduction[k]->reduction == WEFT_MAX) largest |= 1u << k;
@@ -419,10 +448,11 @@ static weft_status write_text(writing *w) {
     weft_status status = w->list->matrix.operator? weft_operator_text_matrix(w) : write_elements(w);
     w->kernel->text = c->text;
     free(w->body.text);
+    free(w->factor.text);
     free(w->inside.text);
     free(w->kept.text);
     if (status == WEFT_SUCCESS &&
-        (c->failed || w->body.failed || w->inside.failed || w->kept.failed))
+        (c->failed || w->body.failed || w->factor.failed || w->inside.failed || w->kept.failed))
         status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for operators");
     return status;
 }

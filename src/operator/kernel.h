@@ -7,10 +7,16 @@
  *     load_operators(value, index, places, tables)    the value operated on; index is an array of
  *                       an element's int indices in the box, the batch's last
  *
- * with the operator's array as a further argument where there is one (load_arrays is 1), and, where
- * there are reductions (load_reductions is their number), a thread's own array of two numbers each,
- * to which the element is added. Where the caller's array is not the box (load_stores is 1) it
- * defines
+ * with the operator's array as a further argument where there is one (load_arrays is 1); then it
+ * defines in two parts, too, what reads the array and what operates with what was read,
+ *
+ *     load_factor       the type of a factor: real or real2
+ *     load_read(index, places, array)
+ *     load_operators_by(value, index, places, tables, factor)
+ *
+ * and, where there are reductions (load_reductions is their number), a thread's own array of two
+ * numbers each, to which the element is added. Where the caller's array is not the box (load_stores
+ * is 1) it defines
  *
  *     load_stored       the type of its elements
  *     load_inside(index, places)    whether it has the element

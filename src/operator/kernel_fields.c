@@ -17,7 +17,7 @@ static weft_status write_product(weft_operator_text *w, int fields, int made) {
             ? "out[g] += in[f] * TABLE_READ(array, k);\n"
             : "out[g] = complex_add(out[g], complex_scale(in[f], TABLE_READ(array, k)));\n";
     int apart = 0;
-    WEFT_TRY(weft_operator_text_array(w, o));
+    WEFT_TRY(weft_operator_text_array(w, &w->body, o));
     WEFT_TRY(weft_operator_text_place(w, w->list->matrix.apart, 0, &apart));
     w->kernel->grows[apart] = 0;
     weft_text_add(&w->body,

@@ -15,7 +15,9 @@ typedef struct weft_operator_text {
     weft_operator_kernel *kernel;
     weft_text text, body; /* of the function that calls the others */
     weft_text inside, kept;
-    int64_t numbers; /* of the tables so far */
+    weft_text factor;        /* of the function that finds the factor of an array, ... */
+    const char *factor_type; /* ... which is a real or a real2; NULL: there is no array */
+    int64_t numbers;         /* of the tables so far */
 } weft_operator_text;
 
 /* Adds a number to the structure NAME_places, which grows by 1 with the index along an axis. */
@@ -25,9 +27,10 @@ void weft_operator_text_places(weft_operator_text *w);
 
 /* Writes to the body the multiplication of `value` by a factor. */
 void weft_operator_text_scale(weft_operator_text *w, double factor);
-/* Begins a block of the body that is executed where the operator's array is set; `at` is the
- * element's place there. */
-weft_status weft_operator_text_array(weft_operator_text *w, const weft_operator *o);
+/* Begins a block that is executed where the operator's array is set; `at` is the element's place
+ * there. */
+weft_status weft_operator_text_array(weft_operator_text *w, weft_text *block,
+                                     const weft_operator *o);
 /* Writes the caller's snippet as a function, and a call of it to the body. */
 void weft_operator_text_snippet(weft_operator_text *w, int number, const weft_operator *o);
 weft_status weft_operator_text_call(weft_operator_text *w, int number, const weft_operator *o);

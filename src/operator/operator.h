@@ -252,12 +252,6 @@ bool weft_pointwise_find_array(const weft_pointwise *pointwise, int part, int ax
 void weft_pointwise_find_lines(const weft_pointwise *pointwise, int part, int axis,
                                const int64_t *first, const int *place, int count, int places,
                                weft_pointwise_lines *lines);
-/* Multiplies n rows of lines by complex factors: row to_row[k] of `to` gets row from_row[k] of
- * `from`, whose numbers lie as those of `before`. */
-void weft_pointwise_multiply_lines(const weft_pointwise *pointwise,
-                                   const weft_pointwise_lines *lines, int places, int64_t n,
-                                   const void *from, const int32_t *from_row, void *to,
-                                   const int32_t *to_row);
 /* Multiplies a line of `count` elements along `axis`, which are contiguous in `line` and begin with
  * element number `first`, by all parts of such a list. */
 void weft_pointwise_multiply_line(const weft_pointwise *pointwise, int axis, int64_t first,

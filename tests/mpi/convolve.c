@@ -800,7 +800,9 @@ static void fields_case(int number) {
     choose_options(&c);
     if (identity) c.options.engine = WEFT_ENGINE_IDENTITY;
     c.tolerance = p->precision == WEFT_SINGLE ? 1e-4 : 1e-11;
-    c.least = identity ? 1e-4 : 1; /* about what is left of 1 over the points */
+    c.least = 1;
+    for (int a = 0; a < p->rank && identity; a++)
+        c.least /= 2 * (double)p->n[a]; /* what is left of 1 over the points */
     describe(&c, number);
     if (create(&c, &plan)) {
         if (!identity)

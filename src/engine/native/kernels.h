@@ -113,6 +113,11 @@ typedef struct weft_kernels {
     void (*multiply_lines_of_tile)(const void *from, const int32_t *from_row, void *to,
                                    const int32_t *to_row, int64_t n, const void *before,
                                    const void *along, const void *after, int afters);
+    /* The same of complex factors: the real parts of a row of `before` or `after`, then the
+     * imaginary ones; along[k] are pairs. */
+    void (*multiply_lines_by_pairs)(const void *from, const int32_t *from_row, void *to,
+                                    const int32_t *to_row, int64_t n, const void *before,
+                                    const void *along, const void *after, int afters);
     /* Stores row from_row[k] of a tile in row to_row[k] of another or the same one, each line l
      * times factor number step * k from line[l] on: pairs or numbers. Lines of a tile whose factors
      * are neighbours in memory, or the same, are multiplied at once. */

@@ -224,12 +224,8 @@ static void multiply_by_product(const weft_native_pass *pass, const weft_pointwi
                                 const void *from, const int32_t *from_row, void *to,
                                 const int32_t *to_row) {
     const weft_kernels *k = pass->kernels;
-    if (f->complex_factors)
-        weft_pointwise_multiply_lines(pass->back->operated->pointwise, f, k->lanes,
-                                      pass->store_points, from, from_row, to, to_row);
-    else
-        k->multiply_lines_of_tile(from, from_row, to, to_row, pass->store_points, f->before,
-                                  f->along, f->after, f->afters);
+    (f->complex_factors ? k->multiply_lines_by_pairs : k->multiply_lines_of_tile)(
+        from, from_row, to, to_row, pass->store_points, f->before, f->along, f->after, f->afters);
 }
 
 /* Between the halves of a round trip: results go where the points of the second half are expected,
