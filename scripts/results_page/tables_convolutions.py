@@ -67,9 +67,14 @@ def tiles_over_ranks() -> str:
 
 def on_one_gpu() -> str:
     lines = []
-    cases = {"periodic, Gaussian": (128, 256, 512), "linear, `same`": (64, 128), "free-space Poisson": (64, 128)}
-    for name, sizes in cases.items():
-        case = {"periodic, Gaussian": "periodic Gaussian", "linear, `same`": "linear same"}.get(name, name)
+    cubes, padded = (128, 256, 512), (64, 128)
+    cases = {
+        "periodic, Gaussian": ("periodic Gaussian", cubes),
+        "periodic, array": ("periodic array", cubes),
+        "linear, `same`": ("linear same", padded),
+        "free-space Poisson": ("free-space Poisson", padded),
+    }
+    for name, (case, sizes) in cases.items():
         for n in sizes:
             cufft, jit = (
                 statistics.fmean(column(rows("convolutions/h200.csv", case=case, n=n, engine=engine), "one_plan_ms"))

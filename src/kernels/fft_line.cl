@@ -103,33 +103,37 @@
         KEEP_SPECTRUM(value)                                                                       \
     }
 #endif
-/* Loads the factors of a butterfly before the first of them is waited for. */
+/* Factors of an array are loaded for AT_ONCE points before the first of them is waited for: as many
+ * as threads have registers for. */
 #ifdef spectral_arrays
-#define READ_FACTORS(t, i)                                                                         \
-    spectral_factor factor[MIDPOINT_RADIX];                                                        \
+#define AT_ONCE ((int)(8 * sizeof(real) / sizeof(spectral_factor)))
+#define READ_FACTORS(t, i, begin)                                                                  \
+    spectral_factor factor[AT_ONCE];                                                               \
     UNROLL                                                                                         \
-    for (int k = 0; k < MIDPOINT_RADIX; ++k) {                                                     \
+    for (int k = begin; k < begin + AT_ONCE && k < MIDPOINT_RADIX; ++k) {                          \
         const int p = MIDPOINT_BUTTERFLY(t, i) + k * MIDPOINT_BUTTERFLIES;                         \
         const int indices[] = SPECTRAL_INDICES(SPECTRAL_NUMBER(p));                                \
-        if (IS_MIDPOINT_BUTTERFLY(t, i) && loads)                                                  \
-            factor[k] = spectral_read(indices, spectral_at, spectral_array);                       \
+        factor[k - begin] = spectral_read(indices, spectral_at, spectral_array);                   \
     }
 #else
-#define READ_FACTORS(t, i)
+#define AT_ONCE MIDPOINT_RADIX
+#define READ_FACTORS(t, i, begin)
 #endif
 #define SPECTRAL_LINE(t)                                                                           \
     UNROLL                                                                                         \
-    for (int i = 0; i < MIDPOINT_COUNT; ++i) {                                                     \
-        READ_FACTORS(t, i)                                                                         \
-        UNROLL                                                                                     \
-        for (int k = 0; k < MIDPOINT_RADIX; ++k) {                                                 \
-            const int p = MIDPOINT_BUTTERFLY(t, i) + k * MIDPOINT_BUTTERFLIES;                     \
-            if (IS_MIDPOINT_BUTTERFLY(t, i) && loads) {                                            \
-                OPERATE_SPECTRUM(v[i * MIDPOINT_RADIX + k], SPECTRAL_NUMBER(p), k)                 \
-                v[i * MIDPOINT_RADIX + k] = swapped(v[i * MIDPOINT_RADIX + k]);                    \
+    for (int i = 0; i < MIDPOINT_COUNT; ++i)                                                       \
+        if (IS_MIDPOINT_BUTTERFLY(t, i) && loads) {                                                \
+            UNROLL                                                                                 \
+            for (int begin = 0; begin < MIDPOINT_RADIX; begin += AT_ONCE) {                        \
+                READ_FACTORS(t, i, begin)                                                          \
+                UNROLL                                                                             \
+                for (int k = begin; k < begin + AT_ONCE && k < MIDPOINT_RADIX; ++k) {              \
+                    const int p = MIDPOINT_BUTTERFLY(t, i) + k * MIDPOINT_BUTTERFLIES;             \
+                    OPERATE_SPECTRUM(v[i * MIDPOINT_RADIX + k], SPECTRAL_NUMBER(p), k - begin)     \
+                    v[i * MIDPOINT_RADIX + k] = swapped(v[i * MIDPOINT_RADIX + k]);                \
+                }                                                                                  \
             }                                                                                      \
-        }                                                                                          \
-    }
+        }
 
 #if BLUESTEIN || RADER
 /* Bluestein's points become the input of the inverse transform, which is the forward one with real
