@@ -9,12 +9,14 @@
 
 /* What is made: a plan for the problem, or of its shape and kind a composition of several parts,
  * one from the spectra of two fields to that of their product, or a convolution with an array, one
- * that makes vectors from vectors between walls, or one by tiles, samples or levels. */
+ * that is a derivative or makes vectors from vectors between walls, or one by tiles, samples or
+ * levels. */
 typedef enum case_made {
     MADE_PLAN = 0,
     MADE_COMPOSITION,
     MADE_PRODUCT,
     MADE_CONVOLUTION,
+    MADE_DERIVATIVE,
     MADE_VECTORS,
     MADE_TILES,
     MADE_SAMPLES,
@@ -104,6 +106,10 @@ static const case_of cases[] = {
      .made = MADE_CONVOLUTION,
      .problem = {SHAPE},
      .options = {PENCIL, .exchange = {WEFT_A2A_SYNC}}},
+    {.name = "derivative-between-walls",
+     .made = MADE_DERIVATIVE,
+     .problem = {SHAPE, .kind = WEFT_R2C},
+     .options = {PENCIL, .exchange = {WEFT_P2P_SYNC}}},
     {.name = "vectors-between-walls",
      .made = MADE_VECTORS,
      .problem = {SHAPE, .kind = WEFT_R2C},
@@ -340,14 +346,15 @@ static inline weft_status case_convolve(weft_context ctx, const case_of *c, weft
     return weft_convolution_create(ctx, &problem, &c->options, plan);
 }
 
-static inline weft_status case_project(weft_context ctx, const case_of *c, weft_plan *plan) {
+static inline weft_status case_between_walls(weft_context ctx, const case_of *c, weft_plan *plan) {
     const int64_t *n = c->problem.n;
     const weft_convolution_problem problem = {
         .rank = c->problem.rank,
         .n = {n[0], n[1], n[2]},
         .kind = c->problem.kind,
         .boundary = {WEFT_NEUMANN, WEFT_PERIODIC, WEFT_DIRICHLET},
-        .kernel = {.kind = WEFT_KERNEL_LERAY}};
+        .kernel = {.kind = c->made == MADE_VECTORS ? WEFT_KERNEL_LERAY : WEFT_KERNEL_DERIVATIVE,
+                   .order = {1, 1}}};
     return weft_convolution_create(ctx, &problem, &c->options, plan);
 }
 
@@ -388,7 +395,8 @@ static inline weft_status case_create(weft_context ctx, const case_of *c, int ra
     if (c->made == MADE_COMPOSITION) return case_compose(ctx, c, plan);
     if (c->made == MADE_PRODUCT) return case_product(ctx, c, plan);
     if (c->made == MADE_CONVOLUTION) return case_convolve(ctx, c, plan);
-    if (c->made == MADE_VECTORS) return case_project(ctx, c, plan);
+    if (c->made == MADE_DERIVATIVE || c->made == MADE_VECTORS)
+        return case_between_walls(ctx, c, plan);
     if (c->made == MADE_TILES) return case_tile(ctx, c, rank, size, plan);
     if (c->made >= MADE_SAMPLES) return case_sample(ctx, c, plan);
     return weft_plan_create(ctx, problem, &c->options, plan);
