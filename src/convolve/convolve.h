@@ -44,8 +44,8 @@ struct weft_convolution_private {
     bool in_boxes;      /* kernel.box was given: ranks have boxes of the caller's array */
     weft_region held;   /* this rank's box of that array, or all of it */
     double *wave[WEFT_MAX_RANK];  /* wavenumbers by index, where the kernel makes fields; or NULL */
-    double *table[WEFT_MAX_RANK]; /* factors by index, where the kernel is their product; or NULL */
     double *phase[WEFT_MAX_RANK]; /* of WEFT_STAGGERED: exp(i k h / 2), pairs, likewise; or NULL */
+    double *table[WEFT_MAX_RANK]; /* factors by index, where the kernel is their product; or NULL */
     char *note;                   /* what to tell of the choice of the method; or NULL */
     char *snippet;                /* the same where kernels do it; or NULL */
     weft_box spectrum;            /* this rank's box of it, ... */

@@ -270,6 +270,11 @@ void weft_operator_text_places(writing *w) {
     if (w->kernel->array >= 0) weft_text_add(c, "#define %s_arrays 1\n", w->name);
 }
 
+/* Nothing, where nothing was written or there was no memory for it. */
+static const char *written(const weft_text *text) {
+    return text->text ? text->text : "";
+}
+
 /* Begins a function NAME_SUFFIX of an element. */
 static void begin_operators(writing *w, const char *suffix, const char *last) {
     weft_text_add(&w->text,
@@ -287,10 +292,10 @@ static void write_with_array(writing *w) {
                   "#define %s_factor %s\n"
                   "FUNCTION %s_factor %s_read(const int *index, IN_VALUE const %s_places *places, "
                   "GLOBAL const real *array) {\n%s}\n",
-                  w->name, w->factor_type, w->name, w->name, w->name, w->factor.text);
+                  w->name, w->factor_type, w->name, w->name, w->name, written(&w->factor));
     begin_operators(w, "operators_by", last);
     weft_text_add(&w->text, "(void)index; (void)places; (void)tables;\n%sreturn value;\n}\n",
-                  w->body.text);
+                  written(&w->body));
     begin_operators(w, "operators", ", GLOBAL const real *array");
     weft_text_add(&w->text,
                   "return %s_operators_by(value, index, places, tables, "
@@ -306,7 +311,7 @@ static void write_function(writing *w) {
     } else {
         begin_operators(w, "operators", "");
         weft_text_add(c, "(void)index; (void)places; (void)tables;\n%sreturn value;\n}\n",
-                      w->body.text ? w->body.text : "");
+                      written(&w->body));
     }
     unsigned largest = 0;
     for (int k = 0; k < w->kernel->reductions; k++)
@@ -380,7 +385,7 @@ static void write_stored(writing *w) {
                   "FUNCTION bool %s_inside(const int *index, IN_VALUE const %s_places *places) {\n"
                   "(void)index; (void)places;\nreturn true%s;\n}\n",
                   w->name, w->name, layout->real, w->name, w->kernel->converts, w->name, w->name,
-                  w->inside.text ? w->inside.text : "");
+                  written(&w->inside));
     if (!w->kernel->converts) return;
     weft_text_add(c, "typedef %s %s_stored;\n", kinds[layout->stored.storage].type, w->name);
     if (weft_pointwise_loads(layout))
@@ -426,7 +431,7 @@ static void define_keep(writing *w) {
     weft_text_add(c,
                   "FUNCTION void %s_keep(%s_number value, const int *index, "
                   "IN_VALUE const %s_places *places, GLOBAL %s_kept *kept) {\n%s}\n",
-                  w->name, w->name, w->name, w->name, w->kept.text ? w->kept.text : "");
+                  w->name, w->name, w->name, w->name, written(&w->kept));
 }
 
 /* Writes what is done to elements one by one. */
