@@ -2,10 +2,12 @@
  * The jit engine's methods for long lines, at lengths short enough for an exact result, since
  * tuning parameters can make any line count as long. Matrices in two and three kernels, folded
  * matrices, whole lines; batches in parts; lines of any strides, in place and out of place. Also
- * transforms of three dimensions that alternate between two arrays.
+ * transforms of three dimensions that alternate between two arrays, and strided lines whose shapes
+ * were measured.
  */
 #include "test_engine.h"
 
+#include "engine/jit/strided_line.h"
 #include "engine/jit/tuning.h"
 
 #include <limits.h>
@@ -183,6 +185,29 @@ static void primes_give_the_transform_by_either_convolution(void **state) {
     }
 }
 
+/* All of them, whose radices must make the length. */
+static void strided_lines_of_measured_shapes_give_the_transform(void **state) {
+    const weft_engine_ops *engine = engine_of(state);
+    int measured = 0;
+    for (int n = 2; n <= 4096; n++) {
+        weft_jit_radices radices;
+        int product = 1;
+        assert_false(weft_jit_find_strided_radices(n, WEFT_SINGLE, &radices));
+        if (!weft_jit_find_strided_radices(n, WEFT_DOUBLE, &radices)) continue;
+        for (int s = 0; s < radices.stages; s++) product *= radices.radix[s];
+        assert_int_equal(product, n);
+        assert_true(radices.values <= 32);
+        measured++;
+        if (is_left_out(engine, 2)) continue;
+        const ways w = {.longest = 4096, .folds = 1, .work = -1};
+        weft_transform t = lines_of(n, random_between(1, 40), WEFT_TRANSFORM_C2C,
+                                    random_between(0, 1) ? WEFT_INVERSE : WEFT_FORWARD, ACROSS);
+        t.in_place = random_between(0, 1) == 1;
+        check(engine, &t, w);
+    }
+    assert_int_equal(measured, 12);
+}
+
 /* With a second array, and without one, in place. */
 static void three_dimensions_between_two_arrays_give_the_transform(void **state) {
     static const int order[] = {0, 1, 2, 3};
@@ -216,6 +241,7 @@ int main(void) {
         TEST(whole_lines_beyond_4096_give_the_transform),
         TEST(clusters_give_the_transform),
         TEST(primes_give_the_transform_by_either_convolution),
+        TEST(strided_lines_of_measured_shapes_give_the_transform),
         TEST(three_dimensions_between_two_arrays_give_the_transform),
     };
     begin_engine_tests();

@@ -178,6 +178,11 @@ static bool is_plain(const weft_jit_request *r) {
     return plain;
 }
 
+static bool is_complex_line(const weft_jit_request *r) {
+    return r->twiddle_loop < 0 && r->fold_loop < 0 && r->in.points == WEFT_JIT_COMPLEX &&
+           r->out.points == WEFT_JIT_COMPLEX;
+}
+
 static weft_jit_shape choose_shape(const weft_jit_request *r, const weft_jit_tuning *tuning,
                                    const weft_kernel_limits *limits, int64_t lines) {
     const weft_jit_task task = {.precision = r->precision,
@@ -188,6 +193,7 @@ static weft_jit_shape choose_shape(const weft_jit_request *r, const weft_jit_tun
                                 .half_in = weft_jit_is_half_pairs(r->in.points),
                                 .half_out = weft_jit_is_half_pairs(r->out.points),
                                 .plain = is_plain(r),
+                                .complex_line = is_complex_line(r),
                                 .waves_out = r->out.points == WEFT_JIT_WAVE_PAIRS,
                                 .across_in = lines_are_closer(r, 0, false),
                                 .across_out = lines_are_closer(r, 0, true),
