@@ -178,9 +178,15 @@ static bool is_plain(const weft_jit_request *r) {
     return plain;
 }
 
-static bool is_complex_line(const weft_jit_request *r) {
-    return r->twiddle_loop < 0 && r->fold_loop < 0 && r->in.points == WEFT_JIT_COMPLEX &&
-           r->out.points == WEFT_JIT_COMPLEX;
+/* Whether complex points are apart, with neighbours of their line between them, on both sides. A
+ * line alone has no neighbours, but may be the last one of some that do, whose bits it must get. */
+static bool is_strided(const weft_jit_request *r) {
+    const weft_jit_side *sides[] = {&r->in, &r->out};
+    bool strided = r->twiddle_loop < 0 && r->fold_loop < 0; /* no step of a longer line */
+    for (int i = 0; i < 2; i++)
+        strided = strided && sides[i]->points == WEFT_JIT_COMPLEX &&
+                  distance(sides[i]->point) > 2 && lines_are_closer(r, 0, i == 1);
+    return strided;
 }
 
 static weft_jit_shape choose_shape(const weft_jit_request *r, const weft_jit_tuning *tuning,
@@ -193,7 +199,7 @@ static weft_jit_shape choose_shape(const weft_jit_request *r, const weft_jit_tun
                                 .half_in = weft_jit_is_half_pairs(r->in.points),
                                 .half_out = weft_jit_is_half_pairs(r->out.points),
                                 .plain = is_plain(r),
-                                .complex_line = is_complex_line(r),
+                                .strided = is_strided(r),
                                 .waves_out = r->out.points == WEFT_JIT_WAVE_PAIRS,
                                 .across_in = lines_are_closer(r, 0, false),
                                 .across_out = lines_are_closer(r, 0, true),

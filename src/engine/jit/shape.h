@@ -34,8 +34,8 @@ typedef struct weft_jit_task {
     bool round_trip;        /* a convolution: a forward transform and its inverse in one kernel */
     bool half_in, half_out; /* this side is a half spectrum, done by the pair */
     bool plain;             /* complex points of one array, with nothing done to them on the way */
-    bool complex_line; /* complex points on both sides, of a line that is no step of a longer one */
-    bool waves_out;    /* which coefficients of a cosine or sine transform are made of */
+    bool strided;           /* complex points apart on both sides, of no step of a longer line */
+    bool waves_out;         /* which coefficients of a cosine or sine transform are made of */
     bool across_in, across_out;
     bool large_stride; /* each point of a line has a memory page of its own */
     int64_t lines;     /* in all */
