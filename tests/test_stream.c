@@ -68,8 +68,8 @@ static problem_case random_problem(void) {
         c.options.engine = WEFT_ENGINE_REFERENCE; /* its norms are a step of their own */
     for (int a = 0; a < p->rank; a++) p->n[a] = 1 + random_below(most[p->rank]);
     if (random_below(4) == 0) p->n[random_below(p->rank)] = 64; /* done as matrices */
-    if (p->rank == 3 && random_below(3) == 0)
-        p->n[random_below(3)] = 320;          /* by jit in other radices where lines are strided */
+    /* By jit in other radices where lines are strided. */
+    if (p->rank == 3 && random_below(3) == 0) p->n[random_below(3)] = 320;
     const bool plain = device == WEFT_OPENMP; /* neither cosine transforms nor conversions */
     const bool cosines = !plain && random_below(4) == 0;
     if (cosines) p->kind = random_below(2) ? WEFT_R2R : WEFT_C2C;

@@ -119,8 +119,6 @@ static inline int64_t weft_convolved_scattered_index(const weft_convolved *c, in
     const weft_scattered *s = &c->scattered;
     return s->lo + i / s->columns + i % s->columns * s->rows;
 }
-/* The kernel's value at a wavenumber. */
-void weft_convolved_symbol_at(const weft_convolved *c, const double *k, double value[2]);
 /* Whether the kernel's spectrum is a real function of |k|^2; and that function over `points`, of
  * count wavenumbers of which `square` are the squares along one axis, the first of them that of
  * index 0, and `across` the sum of those along the others. */

@@ -75,7 +75,8 @@ void weft_convolved_radial_row(const weft_convolved *c, double across, const dou
     if (across == 0 && kernel->zero && square[0] == 0) value[0] = over * kernel->zero[0];
 }
 
-void weft_convolved_symbol_at(const weft_convolved *c, const double *k, double value[2]) {
+/* The kernel's value at a wavenumber. */
+static void symbol_at(const weft_convolved *c, const double *k, double value[2]) {
     const weft_convolution_kernel *kernel = &c->problem.kernel;
     const int rank = c->problem.rank;
     const double square = sum_of_squares(k, rank);
@@ -153,7 +154,7 @@ static void mean_of_signs(const weft_convolved *c, double *k, const int *folded,
         double one[2];
         for (int i = 0; i < count; i++)
             k[folded[i]] = signs >> i & 1 ? -fabs(k[folded[i]]) : fabs(k[folded[i]]);
-        weft_convolved_symbol_at(c, k, one);
+        symbol_at(c, k, one);
         value[0] += one[0] / (1 << count);
         value[1] += one[1] / (1 << count);
     }

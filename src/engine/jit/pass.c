@@ -182,7 +182,8 @@ static bool is_plain(const weft_jit_request *r) {
  * line alone has no neighbours, but may be the last one of some that do, whose bits it must get. */
 static bool is_strided(const weft_jit_request *r) {
     const weft_jit_side *sides[] = {&r->in, &r->out};
-    bool strided = r->twiddle_loop < 0 && r->fold_loop < 0; /* no step of a longer line */
+    /* No step of a longer line, and no convolution. */
+    bool strided = r->twiddle_loop < 0 && r->fold_loop < 0 && r->core == 0;
     for (int i = 0; i < 2; i++)
         strided = strided && sides[i]->points == WEFT_JIT_COMPLEX &&
                   distance(sides[i]->point) > 2 && lines_are_closer(r, 0, i == 1);

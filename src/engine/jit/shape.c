@@ -422,8 +422,7 @@ static weft_jit_radices choose_radices(const weft_jit_task *task, const weft_jit
     if (is_long(task, tuning))
         radices = weft_jit_choose_long_radices(task->points, task->precision, resident);
     if (radices.stages > 0) return radices;
-    if (task->strided && task->points == task->length &&
-        weft_jit_find_strided_radices(task->length, task->precision, &radices))
+    if (task->strided && weft_jit_find_strided_radices(task->length, task->precision, &radices))
         return radices;
     return weft_jit_choose_radices(
         task->points, task->length > WEFT_JIT_LONGEST ? tuning->cluster_values : tuning->values);

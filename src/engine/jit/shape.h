@@ -34,7 +34,7 @@ typedef struct weft_jit_task {
     bool round_trip;        /* a convolution: a forward transform and its inverse in one kernel */
     bool half_in, half_out; /* this side is a half spectrum, done by the pair */
     bool plain;             /* complex points of one array, with nothing done to them on the way */
-    bool strided;           /* complex points apart on both sides, of no step of a longer line */
+    bool strided;           /* complex points apart on both sides, of a whole line without a core */
     bool waves_out;         /* which coefficients of a cosine or sine transform are made of */
     bool across_in, across_out;
     bool large_stride; /* each point of a line has a memory page of its own */
