@@ -285,7 +285,8 @@ module weft
         integer(c_int64_t) :: fields = 0
         integer(c_int64_t) :: result_fields = 0
         integer(c_int64_t) :: fields_fastest = 0
-        integer(c_int64_t) :: reserved(21) = 0
+        integer(c_int64_t) :: truncate_to(8) = 0
+        integer(c_int64_t) :: reserved(13) = 0
     end type weft_problem
 
     type, bind(c) :: weft_options

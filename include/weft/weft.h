@@ -593,7 +593,16 @@ typedef struct weft_problem {
      * one whole array after the other; with fields_fastest = 1 the fields of a point do (then batch
      * is 1). To weft_operator_run.batch, field f of member b is b * fields + f. */
     int64_t fields, result_fields, fields_fastest;
-    int64_t reserved[21];
+    /* Spectral truncation: along axis a the spectrum is that of truncate_to[a] points, of n[a] (0:
+     * all), which are its extents in memory (of the halved axis truncate_to[a] / 2 + 1) and for
+     * `spectral`. Forward transforms store only the frequencies that so many points have: k with
+     * -m/2 <= k < m/2 of Fourier axes, m being truncate_to[a] (0 <= k <= m/2 of the halved one),
+     * and the first m of cosine and sine transforms; inverse ones take zeros at the others. What is
+     * not stored is not sent either. Numbers are those of n points, and so is problem.norm. With n
+     * = 3/2 m products in real space are free of aliasing (Orszag 1971, "3/2 rule"). Not along axes
+     * that are not transformed, and of lines over several ranks not at all. */
+    int64_t truncate_to[WEFT_MAX_RANK];
+    int64_t reserved[13];
 } weft_problem;
 
 /* How to compute it. Zero fields are chosen by weft. Equal on all ranks.

@@ -151,13 +151,43 @@ static bool is_forward(const lowering *l, int number) {
     return number < l->problem->stages && l->problem->stage[number].kind == WEFT_STAGE_FORWARD;
 }
 
+/* The points of which a leg's spectrum is one. */
+static const int64_t *spectrum_of(const weft_leg *leg) {
+    return leg->problem.truncate_to[0] > 0 ? leg->problem.truncate_to : leg->problem.n;
+}
+
+static bool same_extents(const lowering *l, const int64_t *one, const int64_t *other) {
+    return memcmp(one, other, (size_t)l->problem->rank * sizeof *one) == 0;
+}
+
+/* The extents behind stage `number`, which embeds or crops an array of n points. */
+static void extents_behind(const lowering *l, int number, const int64_t *n, int64_t *behind) {
+    for (int a = 0; a < l->problem->rank; a++) {
+        const int64_t given = l->problem->stage[number].n[a];
+        behind[a] = given != 0 ? given : n[a];
+    }
+}
+
+/* Whether what follows stage `number`, a forward one, leaves the spectrum with which the leg began:
+ * a leg truncates both alike. */
+static bool truncates_back(const lowering *l, int number) {
+    const weft_leg *leg = last_leg(l);
+    int64_t behind[WEFT_MAX_RANK];
+    if (same_extents(l, spectrum_of(leg), l->n)) return true;
+    if (number + 1 == l->problem->stages || l->problem->stage[number + 1].kind != WEFT_STAGE_CROP)
+        return false;
+    extents_behind(l, number + 1, l->n, behind);
+    return same_extents(l, behind, spectrum_of(leg));
+}
+
 /* Whether the leg so far is an inverse transform that a forward one, stage `number`, can follow in
  * one plan: along the same axes, of as many points. */
 static bool goes_back(const lowering *l, int number) {
     return l->can.go_back && l->phase == AFTER && is_forward(l, number) &&
            !is_forward(l, number + 1) && last_leg(l)->purpose.direction == WEFT_INVERSE &&
            memcmp(l->problem->stage[number].axis, l->axis,
-                  (size_t)l->problem->rank * sizeof *l->axis) == 0;
+                  (size_t)l->problem->rank * sizeof *l->axis) == 0 &&
+           truncates_back(l, number);
 }
 
 static weft_status add_forward(lowering *l, const weft_stage *stage) {
@@ -204,7 +234,8 @@ static bool begins_in_spectrum(const lowering *l) {
 static weft_status add_inverse(lowering *l, const weft_stage *stage) {
     WEFT_TRY(needs(l, true, "inverse"));
     WEFT_TRY(learn_axes(l, stage));
-    if (begins_in_spectrum(l)) WEFT_TRY(begin_plan(l, FROM_SPECTRUM));
+    const bool smaller = l->phase == IN_SPECTRUM && !same_extents(l, l->n, last_leg(l)->problem.n);
+    if (begins_in_spectrum(l) || smaller) WEFT_TRY(begin_plan(l, FROM_SPECTRUM));
     set_axes(l, last_leg(l));
     last_leg(l)->purpose.direction = l->phase == IN_SPECTRUM ? WEFT_CONVOLVE : WEFT_INVERSE;
     last_leg(l)->inverse = l->number;
@@ -264,6 +295,41 @@ static weft_status add_pointwise(lowering *l, const weft_stage *stage) {
 
 /* ---- extents ---- */
 
+/* Whether a spectrum of n points along each axis can become one of other points in a plan. */
+static bool can_truncate(const lowering *l, const int64_t *n) {
+    bool transformed = true;
+    for (int a = 0; a < l->problem->rank; a++)
+        transformed = transformed && (n[a] == l->n[a] || l->axis[a] != WEFT_AXIS_NONE);
+    return l->can.go_back && transformed;
+}
+
+/* The leg that has made the spectrum stores fewer frequencies, if nothing was done with them yet.
+ */
+static bool join_truncation(lowering *l, const int64_t *n) {
+    weft_leg *leg = l->legs > 0 ? last_leg(l) : NULL;
+    const bool ends = l->phase == IN_SPECTRUM || l->phase == BACK_IN_SPECTRUM;
+    if (!ends || leg->problem.spectral.count > 0 || leg->purpose.keeps || !can_truncate(l, n))
+        return false;
+    if (l->phase == BACK_IN_SPECTRUM && !same_extents(l, n, spectrum_of(leg))) return false;
+    memcpy(leg->problem.truncate_to, n, (size_t)l->problem->rank * sizeof *n);
+    return true;
+}
+
+/* An inverse stage that follows takes zeros at the other frequencies: of the leg so far, if the
+ * spectrum had as many points there, or of the next one. */
+static weft_status join_zeros(lowering *l, const int64_t *n, bool *joins) {
+    const int next = l->number + 1;
+    *joins = can_truncate(l, n) && next < l->problem->stages &&
+             l->problem->stage[next].kind == WEFT_STAGE_INVERSE;
+    if (!*joins || (l->phase == IN_SPECTRUM && same_extents(l, n, last_leg(l)->problem.n)))
+        return WEFT_SUCCESS;
+    if (l->phase != FROM_SPECTRUM) WEFT_TRY(begin_plan(l, FROM_SPECTRUM));
+    weft_problem *p = &last_leg(l)->problem;
+    memcpy(p->truncate_to, l->n, (size_t)l->problem->rank * sizeof *n);
+    memcpy(p->n, n, (size_t)l->problem->rank * sizeof *n);
+    return WEFT_SUCCESS;
+}
+
 /* A spectrum becomes that of more points or fewer. */
 static weft_status add_frequencies(lowering *l, const weft_stage *stage) {
     const bool embeds = stage->kind == WEFT_STAGE_EMBED;
@@ -292,7 +358,12 @@ static weft_status add_frequencies(lowering *l, const weft_stage *stage) {
         copy.most[a] = half ? more / 2 + 1 : more;
         copy.low[a] = signs ? (less + 1) / 2 : copy.n[a];
     }
-    WEFT_TRY(begin_copy(l, &copy));
+    bool joins = false;
+    if (embeds)
+        WEFT_TRY(join_zeros(l, n, &joins));
+    else
+        joins = join_truncation(l, n);
+    if (!joins) WEFT_TRY(begin_copy(l, &copy));
     memcpy(l->n, n, sizeof l->n);
     return WEFT_SUCCESS;
 }
@@ -385,7 +456,8 @@ static bool has_matrix(const weft_operators *list) {
 static weft_status add_copy_out(lowering *l, const weft_stage *stage) {
     weft_leg *leg = l->legs > 0 ? last_leg(l) : NULL;
     const bool turns = l->number + 1 < l->problem->stages && stage[1].kind == WEFT_STAGE_INVERSE;
-    if (l->phase == IN_SPECTRUM && turns && l->can.keep && !has_matrix(&leg->problem.spectral)) {
+    if (l->phase == IN_SPECTRUM && turns && l->can.keep && !has_matrix(&leg->problem.spectral) &&
+        same_extents(l, l->n, leg->problem.n)) {
         leg->purpose.keeps = true;
         leg->kept = l->outputs++;
         return WEFT_SUCCESS;

@@ -79,6 +79,7 @@ KERNEL(weft_pointwise)
         const bool inside = pointwise_inside(of_axes, places);
         long64 at = 0;
         for (int l = 0; l < AXES; ++l) at += index[l] * (LOADS ? shape.in[l] : shape.out[l]);
+        at -= pointwise_gaps(of_axes, places);
 #if LOADS
         value[k] = NOTHING;
         if (inside) value[k] = pointwise_operators(CONVERTED(in[at]), of_axes, places, tables ARRAY REDUCED);

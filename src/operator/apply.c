@@ -148,18 +148,22 @@ static void find(const weft_pointwise *p, int64_t first, int64_t *index) {
     }
 }
 
-/* How many of the `count` elements from `index` on the caller's array contains, and where the first
- * of them is. */
-static int64_t find_stored(const weft_pointwise *p, const int64_t *index, int64_t count,
-                           int64_t *at) {
-    const int64_t *n = p->layout.stored.n;
+/* Whether the caller's array contains the element at `index`, and where it is; *count elements from
+ * there on are like it: neighbours in both arrays, or in neither. */
+static bool find_stored(const weft_pointwise *p, const int64_t *index, int64_t *count,
+                        int64_t *at) {
+    bool inside = true;
     *at = 0;
     for (int a = 0; a <= p->rank; a++) {
-        if (index[a] >= n[a]) return 0;
-        *at += index[a] * p->stored_stride[a];
+        const int64_t n = p->layout.stored.n[a], high = p->layout.stored.high[a];
+        const int64_t all = p->layout.box.n[a], low = n - high, i = index[a];
+        const bool is_high = high > 0 && i >= all - high;
+        const int64_t end = i < low ? low : is_high ? all : all - high;
+        if (a == p->run_axis && *count > end - i) *count = end - i;
+        inside = inside && (i < low || is_high);
+        *at += (is_high ? i - (all - n) : i) * p->stored_stride[a];
     }
-    const int64_t left = n[p->run_axis] - index[p->run_axis];
-    return count < left ? count : left;
+    return inside;
 }
 
 /* Loads elements of the caller's array, whose neighbours along the run may lie apart. */
@@ -184,25 +188,26 @@ static void store_run(const weft_pointwise *p, int64_t count, const void *from, 
 }
 
 /* Applies the operators where the caller's array is cropped, strided or holds other numbers than
- * the transform's. */
-static void apply_stored(const weft_pointwise *p, const int64_t *index, int64_t count,
-                         const char *in, char *out, int64_t first, weft_reduced *reduced) {
+ * the transform's, to as many elements as it returns. */
+static int64_t apply_stored(const weft_pointwise *p, const int64_t *index, int64_t count,
+                            const char *in, char *out, int64_t first, weft_reduced *reduced) {
     const int64_t element = (int64_t)weft_pointwise_element_bytes(p);
     const int64_t stored = (int64_t)weft_stored_element_bytes(&p->layout);
+    const bool loads = weft_pointwise_loads(&p->layout);
     int64_t at;
-    const int64_t there = find_stored(p, index, count, &at);
     double piece[2 * PIECE];
-    if (there == 0 && !weft_pointwise_loads(&p->layout)) return;
-    if (weft_pointwise_loads(&p->layout)) {
-        char *data = out + first * element;
-        load_run(p, there, in + at * stored, data);
-        memset(data + there * element, 0, (size_t)((count - there) * element));
-        apply_parts(p, index, there, data, reduced);
-    } else {
-        memcpy(piece, in + first * element, (size_t)(there * element));
-        apply_parts(p, index, there, piece, reduced);
-        store_run(p, there, piece, out + at * stored);
+    const bool inside = find_stored(p, index, &count, &at);
+    if (loads && inside) {
+        load_run(p, count, in + at * stored, out + first * element);
+        apply_parts(p, index, count, out + first * element, reduced);
+    } else if (loads) {
+        memset(out + first * element, 0, (size_t)(count * element));
+    } else if (inside) {
+        memcpy(piece, in + first * element, (size_t)(count * element));
+        apply_parts(p, index, count, piece, reduced);
+        store_run(p, count, piece, out + at * stored);
     }
+    return count;
 }
 
 static void next_row(const weft_pointwise *p, int64_t *index) {
@@ -228,7 +233,7 @@ static void apply_range(const weft_pointwise *p, int64_t first, int64_t last, co
             if (in != out) memcpy(data, in + first * element, (size_t)(count * element));
             apply_parts(p, index, count, data, reduced);
         } else {
-            apply_stored(p, index, count, in, out, first, reduced);
+            count = apply_stored(p, index, count, in, out, first, reduced);
         }
         first += count;
         index[p->run_axis] += count;

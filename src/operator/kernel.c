@@ -321,14 +321,31 @@ static void write_function(writing *w) {
                       w->kernel->reductions, w->name, largest);
 }
 
-/* Writes the condition that an index is in the caller's array; nothing where all are. */
+/* Writes the condition that an index is in the caller's array, nothing where all are, and how many
+ * of its elements are left out before that one. */
 static weft_status write_inside(writing *w) {
     const weft_pointwise_layout *layout = &w->list->layout;
+    int64_t stride[WEFT_AXES];
+    weft_stored_strides(layout, stride);
     for (int a = 0; a < w->list->rank && layout->stored.cropped; a++) {
-        int place = 0;
-        WEFT_TRY(weft_operator_text_place(w, layout->stored.n[a], a, &place));
-        w->kernel->grows[place] = -1;
-        weft_text_add(&w->inside, " && index[%d] < places->place[%d]", a, place);
+        const int64_t n = layout->stored.n[a], high = layout->stored.high[a];
+        const int64_t all = layout->box.n[a];
+        int low = 0, behind = 0, gap = 0;
+        WEFT_TRY(weft_operator_text_place(w, n - high, a, &low));
+        w->kernel->grows[low] = -1;
+        if (high == 0) {
+            weft_text_add(&w->inside, " && index[%d] < places->place[%d]", a, low);
+            continue;
+        }
+        WEFT_TRY(weft_operator_text_place(w, all - high, a, &behind));
+        w->kernel->grows[behind] = -1;
+        WEFT_TRY(weft_operator_text_place(w, (all - n) * stride[a], a, &gap));
+        w->kernel->grows[gap] = 0;
+        weft_text_add(&w->inside,
+                      " && (index[%d] < places->place[%d] || index[%d] >= places->place[%d])", a,
+                      low, a, behind);
+        weft_text_add(&w->gaps, " + (index[%d] >= places->place[%d] ? places->place[%d] : 0)", a,
+                      behind, gap);
     }
     return WEFT_SUCCESS;
 }
@@ -383,9 +400,11 @@ static void write_stored(writing *w) {
     weft_text_add(c,
                   "#define %s_stores 1\n#define %s_is_real %d\n#define %s_converts %d\n"
                   "FUNCTION bool %s_inside(const int *index, IN_VALUE const %s_places *places) {\n"
-                  "(void)index; (void)places;\nreturn true%s;\n}\n",
+                  "(void)index; (void)places;\nreturn true%s;\n}\n"
+                  "FUNCTION long64 %s_gaps(const int *index, IN_VALUE const %s_places *places) {\n"
+                  "(void)index; (void)places;\nreturn 0%s;\n}\n",
                   w->name, w->name, layout->real, w->name, w->kernel->converts, w->name, w->name,
-                  written(&w->inside));
+                  written(&w->inside), w->name, w->name, written(&w->gaps));
     if (!w->kernel->converts) return;
     weft_text_add(c, "typedef %s %s_stored;\n", kinds[layout->stored.storage].type, w->name);
     if (weft_pointwise_loads(layout))
@@ -455,9 +474,10 @@ static weft_status write_text(writing *w) {
     free(w->body.text);
     free(w->factor.text);
     free(w->inside.text);
+    free(w->gaps.text);
     free(w->kept.text);
-    if (status == WEFT_SUCCESS &&
-        (c->failed || w->body.failed || w->factor.failed || w->inside.failed || w->kept.failed))
+    if (status == WEFT_SUCCESS && (c->failed || w->body.failed || w->factor.failed ||
+                                   w->inside.failed || w->gaps.failed || w->kept.failed))
         status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for operators");
     return status;
 }

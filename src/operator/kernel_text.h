@@ -14,7 +14,7 @@ typedef struct weft_operator_text {
     const char *name;
     weft_operator_kernel *kernel;
     weft_text text, body; /* of the function that calls the others */
-    weft_text inside, kept;
+    weft_text inside, gaps, kept;
     weft_text factor;        /* of the function that finds the factor of an array, ... */
     const char *factor_type; /* ... which is a real or a real2; NULL: there is no array */
     int64_t numbers;         /* of the tables so far */

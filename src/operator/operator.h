@@ -117,13 +117,15 @@ bool weft_shift_is_real(int64_t n, double s);
 void weft_shift_factors(weft_operator_place place, int64_t n, double s, bool pairs, int64_t count,
                         double *factors);
 
-/* How a rank's share of the array lies in the caller's memory: its first n[a] indices along each
- * axis, in the order of the box or at strides of their own, as numbers of possibly another type. */
+/* How a rank's share of the array lies in the caller's memory: n[a] of its indices along each axis,
+ * in the order of the box or at strides of their own, as numbers of possibly another type. They are
+ * the first ones or, of a spectrum that is truncated, the first n[a] - high[a] and the last
+ * high[a], which are the negative frequencies. */
 typedef struct weft_stored {
     weft_storage storage;
     double decibels[2];
     bool cropped; /* n is not the box's */
-    int64_t n[WEFT_AXES];
+    int64_t n[WEFT_AXES], high[WEFT_AXES];
     bool strided; /* the elements lie at these strides, negative ones included */
     int64_t stride[WEFT_AXES];
 } weft_stored;

@@ -53,6 +53,7 @@ static void write_record(const weft_call *call, record *r) {
     for (int i = 0; i < 2; i++) put(r, "problem.decibels (by its bits)", bits_of(p->decibels[i]));
     for (int a = 0; a < WEFT_MAX_RANK; a++) put(r, "problem.pad_from", p->pad_from[a]);
     for (int a = 0; a < WEFT_MAX_RANK; a++) put(r, "problem.crop_to", p->crop_to[a]);
+    for (int a = 0; a < WEFT_MAX_RANK; a++) put(r, "problem.truncate_to", p->truncate_to[a]);
     for (int a = 0; a < WEFT_MAX_RANK; a++) put(r, "problem.axis", p->axis[a]);
     for (int a = 0; a < WEFT_MAX_RANK; a++) put(r, "problem.in_stride", p->in_stride[a]);
     for (int a = 0; a < WEFT_MAX_RANK; a++) put(r, "problem.out_stride", p->out_stride[a]);

@@ -23,8 +23,9 @@ weft_step *weft_schedule_add_pointwise(const weft_schedule_request *request,
     memcpy(layout->n, request->chain->n, sizeof layout->n);
     memcpy(layout->stored.n, box.n, sizeof layout->stored.n);
     const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
-    const int halved = request->chain->halved;
-    if (spectral && halved >= 0) layout->n[halved] = layout->n[halved] / 2 + 1;
+    const weft_chain *chain = request->chain;
+    if (spectral) memcpy(layout->n, chain->spectrum, (size_t)(box.axes - 1) * sizeof *layout->n);
+    if (spectral && chain->halved >= 0) layout->n[chain->halved] = layout->n[chain->halved] / 2 + 1;
     return step;
 }
 
@@ -73,28 +74,41 @@ int weft_schedule_next_number(const weft_schedule *schedule) {
     return number;
 }
 
-bool weft_schedule_ends_in_crop(const weft_schedule *schedule) {
+bool weft_schedule_ends_in_crop(const weft_schedule *schedule, weft_operator_place place) {
     const weft_step *last = schedule->steps > 0 ? &schedule->step[schedule->steps - 1] : NULL;
-    return last && last->kind == WEFT_STEP_POINTWISE &&
-           last->as.pointwise.layout.place == WEFT_PLACE_STORE;
+    return last && last->kind == WEFT_STEP_POINTWISE && last->as.pointwise.layout.place == place;
 }
 
-/* Whether the last step loads the caller's array, which padding can then be part of. */
-static bool ends_in_load(const weft_schedule *schedule) {
+/* Whether the last step loads the caller's array, which padding can then be part of: of a spectrum,
+ * whose operators see fewer frequencies, where they only scale. */
+static bool ends_in_load(const weft_schedule *schedule, weft_operator_place place) {
     const weft_step *last = schedule->steps > 0 ? &schedule->step[schedule->steps - 1] : NULL;
+    double factor;
     return last && last->kind == WEFT_STEP_POINTWISE &&
            last->as.pointwise.number < WEFT_FIRST_CONVERSION &&
-           last->as.pointwise.layout.place == WEFT_PLACE_LOAD;
+           last->as.pointwise.layout.place == place &&
+           (place == WEFT_PLACE_LOAD ||
+            weft_operators_only_scale(last->as.pointwise.operators, &factor));
+}
+
+/* How many of a spectrum's frequencies along an axis are negative ones, which are stored behind
+ * the others. */
+static int64_t negative_frequencies(const weft_chain *chain, int axis) {
+    const bool has = axis < chain->axes - 1 && axis != chain->halved &&
+                     weft_axis_is_fourier(chain->types.forward[axis]);
+    return has ? chain->spectrum[axis] / 2 : 0;
 }
 
 void weft_schedule_add_padding(const weft_schedule_request *request, weft_schedule *schedule,
                                weft_operator_place place, const weft_end *wide,
                                const weft_end *narrow) {
-    const weft_region box = weft_distribution_box(narrow->distribution, request->rank);
+    const weft_region box = weft_distribution_box(narrow->distribution, request->rank),
+                      all = weft_distribution_box(wide->distribution, request->rank);
+    const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
     weft_step *step;
-    if (place == WEFT_PLACE_LOAD && ends_in_load(schedule)) {
+    if (ends_in_load(schedule, place)) {
         step = &schedule->step[schedule->steps - 1];
-        step->as.pointwise.layout.box = weft_distribution_box(wide->distribution, request->rank);
+        step->as.pointwise.layout.box = all;
     } else {
         const int number = weft_schedule_next_number(schedule);
         step = weft_schedule_add_pointwise(request, schedule, &no_operators, place, wide);
@@ -104,6 +118,8 @@ void weft_schedule_add_padding(const weft_schedule_request *request, weft_schedu
     schedule->exact = true;
     stored->cropped = true;
     memcpy(stored->n, box.n, sizeof box.n);
+    for (int a = 0; a < box.axes && spectral; a++)
+        if (box.n[a] != all.n[a]) stored->high[a] = negative_frequencies(request->chain, a);
     if (narrow->stride) {
         stored->strided = true;
         memcpy(stored->stride, narrow->stride, (size_t)box.axes * sizeof *stored->stride);
@@ -118,11 +134,12 @@ static bool is_padded(const weft_chain *chain, const weft_segment *segment, int 
            segment->side[WEFT_INVERSE][WEFT_INPUT].n[axis] != chain->n[axis];
 }
 
-static void add_axis(weft_axis_group *group, int *groups, int axis, bool padded) {
-    if (*groups == 0 || padded) (*groups)++;
+static void add_axis(weft_axis_group *group, int *groups, int axis, bool padded, bool truncated) {
+    if (*groups == 0 || padded || group[*groups - 1].truncated) (*groups)++;
     weft_axis_group *last = &group[*groups - 1];
     last->axis[last->axes++] = axis;
     last->padded = last->padded || padded;
+    last->truncated = truncated;
 }
 
 weft_axis_groups weft_axis_groups_of(const weft_chain *chain, const weft_segment *segment) {
@@ -138,10 +155,11 @@ weft_axis_groups weft_axis_groups_of(const weft_chain *chain, const weft_segment
     for (int i = 0; i < segment->transforms; i++) {
         const int a = axis[i];
         const bool padded = is_padded(chain, segment, a);
+        const bool truncated = chain->spectrum[a] != chain->n[a];
         if (weft_axis_is_fourier(chain->types.forward[a]))
-            add_axis(groups.fourier, &groups.fouriers, a, padded);
+            add_axis(groups.fourier, &groups.fouriers, a, padded, truncated);
         else if (chain->types.forward[a] != WEFT_AXIS_NONE)
-            add_axis(groups.real_to_real, &groups.real_to_reals, a, padded);
+            add_axis(groups.real_to_real, &groups.real_to_reals, a, padded, truncated);
         else if (padded)
             groups.none.axis[groups.none.axes++] = a;
     }
@@ -200,25 +218,45 @@ static void add_fourier(const weft_schedule_request *request, weft_schedule *sch
     weft_schedule_add_fft(request, schedule, from, to, axes, count);
 }
 
+/* The extents of the spectrum, but for the batch, that is not truncated. */
+static void set_full_spectrum(const weft_chain *chain, int64_t *n) {
+    memcpy(n, chain->n, sizeof chain->n);
+    if (chain->halved >= 0) n[chain->halved] = n[chain->halved] / 2 + 1;
+}
+
 /* One group from data that lies as `from` to data that lies as `to`: padded before it is
- * transformed forward, cropped after it is transformed back. Axes without a transform are only
- * padded or cropped. */
+ * transformed and truncated after it going forward, the other way round going back. Axes without a
+ * transform are only padded or cropped. */
 static void add_group(const weft_schedule_request *request, weft_schedule *schedule,
                       const weft_axis_group *group, const weft_end *from, const weft_end *to) {
+    const weft_chain *chain = request->chain;
     const bool forward = request->direction == WEFT_FORWARD;
-    const bool transforms = request->chain->types.forward[group->axis[0]] != WEFT_AXIS_NONE;
-    const weft_end *narrow = forward ? from : to;
-    weft_end wide = {NULL, transforms ? narrow->order : from->order, narrow->real, NULL};
-    const weft_distribution extended =
-        weft_with_extents(narrow->distribution, group, request->chain->n);
-    wide.distribution = &extended;
-    const weft_end *first = forward && group->padded ? &wide : from;
-    const weft_end *last = !forward && group->padded ? &wide : to;
-    if (forward && group->padded)
-        weft_schedule_add_padding(request, schedule, WEFT_PLACE_LOAD, &wide, from);
-    if (transforms) add_fourier(request, schedule, first, last, group->axis, group->axes);
-    if (!forward && group->padded)
-        weft_schedule_add_padding(request, schedule, WEFT_PLACE_STORE, &wide, to);
+    const bool transforms = chain->types.forward[group->axis[0]] != WEFT_AXIS_NONE;
+    const bool widens = forward ? group->padded : group->truncated;
+    const bool narrows = forward ? group->truncated : group->padded;
+    int64_t full[WEFT_AXES];
+    set_full_spectrum(chain, full);
+    const weft_distribution before =
+        weft_with_extents(from->distribution, group, forward ? chain->n : full);
+    const weft_distribution after =
+        weft_with_extents(to->distribution, group, forward ? full : chain->n);
+    const weft_end wide_from = {&before, from->order, from->real, NULL};
+    const weft_end wide_to = {&after, transforms ? to->order : from->order, to->real, NULL};
+    if (!transforms) {
+        if (forward)
+            weft_schedule_add_padding(request, schedule, WEFT_PLACE_LOAD, &wide_from, from);
+        else
+            weft_schedule_add_padding(request, schedule, WEFT_PLACE_STORE, &wide_to, to);
+        return;
+    }
+    if (widens)
+        weft_schedule_add_padding(
+            request, schedule, forward ? WEFT_PLACE_LOAD : WEFT_PLACE_SPECTRUM, &wide_from, from);
+    add_fourier(request, schedule, widens ? &wide_from : from, narrows ? &wide_to : to, group->axis,
+                group->axes);
+    if (narrows)
+        weft_schedule_add_padding(request, schedule,
+                                  forward ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE, &wide_to, to);
 }
 
 void weft_schedule_add_groups(const weft_schedule_request *request, weft_schedule *schedule,

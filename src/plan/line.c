@@ -14,6 +14,7 @@ static weft_status refuse(const char *what, int ranks) {
 weft_status weft_line_check(const weft_problem *p, const weft_options *o, bool bricks, bool matrix,
                             int ranks) {
     if (!weft_axis_is_fourier(p->axis[0])) return refuse("problem.axis[0] cosine or sine", ranks);
+    if (p->truncate_to[0] != p->n[0]) return refuse("problem.truncate_to", ranks);
     if (bricks) return refuse("problem.input and output", ranks);
     if (matrix) return refuse("a matrix in problem.spectral", ranks);
     if (p->fields > 1 && p->fields_fastest) return refuse("problem.fields_fastest", ranks);

@@ -119,7 +119,7 @@ static void add_conversion(const weft_schedule_request *request, weft_schedule *
                            weft_operator_place place, const weft_end *at) {
     const weft_operator_list *list = scaling_at(request, place);
     const int number = list->count > 0 ? (int)place : weft_schedule_next_number(schedule);
-    weft_step *step = weft_schedule_ends_in_crop(schedule)
+    weft_step *step = weft_schedule_ends_in_crop(schedule, WEFT_PLACE_STORE)
                           ? &schedule->step[schedule->steps - 1]
                           : weft_schedule_add_pointwise(request, schedule, list, place, at);
     step->as.pointwise.operators = list;

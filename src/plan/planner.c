@@ -11,22 +11,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A brick's order with the batch in front, in the library's numbering of axes. */
-static void brick_order(const weft_brick *brick, int rank, int *order) {
-    order[0] = rank;
-    for (int a = 0; a < rank; a++) order[a + 1] = brick->order[a];
+/* A brick's order with the batch, in front or behind, in the library's numbering of axes. */
+static void brick_order(const weft_brick *brick, const weft_problem *p, int *order) {
+    const int first = p->fields_fastest ? 0 : 1; /* the first axis' place */
+    order[p->fields_fastest ? p->rank : 0] = p->rank;
+    for (int a = 0; a < p->rank; a++) order[a + first] = brick->order[a];
 }
 
 weft_status weft_planner_chain(const weft_planner *planner, const weft_candidate *candidate,
                                weft_chain *chain) {
     const weft_call *call = planner->call;
     int input_order[WEFT_AXES], output_order[WEFT_AXES];
-    brick_order(&call->input, call->problem.rank, input_order);
-    brick_order(&call->output, call->problem.rank, output_order);
+    brick_order(&call->input, &call->problem, input_order);
+    brick_order(&call->output, &call->problem, output_order);
     weft_chain_request request = {
         .rank = call->problem.rank,
         .n = call->problem.n,
         .stored = {call->problem.pad_from, call->problem.crop_to},
+        .spectrum = call->problem.truncate_to,
         .members = {weft_call_members(call, WEFT_FORWARD), weft_call_members(call, WEFT_INVERSE)},
         .members_last = call->problem.fields_fastest != 0,
         .real = call->problem.kind != WEFT_C2C,

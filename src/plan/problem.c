@@ -67,6 +67,7 @@ static weft_status check_shape(weft_problem *p) {
     for (int a = p->rank; a < WEFT_MAX_RANK; a++) {
         p->n[a] = 1;
         p->pad_from[a] = p->crop_to[a] = p->in_stride[a] = p->out_stride[a] = 0;
+        p->truncate_to[a] = 1;
     }
     /* So the bytes of all arrays of a plan together are a number, too. */
     if (!fits || bytes > INT64_MAX / 8)
@@ -138,6 +139,23 @@ static weft_status check_axes(weft_problem *p) {
         "r2r, or give 0 for an axis");
 }
 
+/* Sets the points of which the spectrum is one: all where none are given. */
+static weft_status check_truncation(weft_problem *p) {
+    for (int a = 0; a < p->rank; a++) {
+        if (p->truncate_to[a] < 0 || p->truncate_to[a] > p->n[a])
+            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                             "problem.truncate_to[%d] is %lld; it is 0 to n[%d], %lld", a,
+                             (long long)p->truncate_to[a], a, (long long)p->n[a]);
+        if (p->truncate_to[a] == 0) p->truncate_to[a] = p->n[a];
+        if (p->truncate_to[a] < p->n[a] && p->axis[a] == WEFT_AXIS_NONE)
+            return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                             "problem.truncate_to[%d] is %lld, but problem.axis[%d] is "
+                             "WEFT_AXIS_NONE, so there are no frequencies; leave it 0",
+                             a, (long long)p->truncate_to[a], a);
+    }
+    return WEFT_SUCCESS;
+}
+
 static weft_status check_problem(weft_problem *p) {
     WEFT_TRY(weft_check_range("problem.kind", (int)p->kind, WEFT_R2R));
     WEFT_TRY(weft_check_range("problem.precision", (int)p->precision, WEFT_HALF));
@@ -148,7 +166,8 @@ static weft_status check_problem(weft_problem *p) {
                          "load_storage and store_storage WEFT_STORAGE_HALF");
     if (p->precision == WEFT_HALF) hold_halves(p);
     WEFT_TRY(check_shape(p));
-    return check_axes(p);
+    WEFT_TRY(check_axes(p));
+    return check_truncation(p);
 }
 
 static weft_status check_grid(const weft_problem *p, weft_options *o, int ranks) {
@@ -305,6 +324,7 @@ void weft_call_extents(const weft_call *call, weft_space space, int64_t *n) {
     int rank = call->problem.rank;
     memcpy(n, call->problem.n, (size_t)rank * sizeof *n);
     const int halved = weft_axis_halved(&call->problem);
+    if (space == WEFT_OUTPUT) memcpy(n, call->problem.truncate_to, (size_t)rank * sizeof *n);
     if (space == WEFT_OUTPUT && halved >= 0) n[halved] = n[halved] / 2 + 1;
     n[rank] = weft_call_members(call, space == WEFT_OUTPUT ? WEFT_INVERSE : WEFT_FORWARD);
 }
@@ -365,6 +385,7 @@ static weft_status check_storage(const weft_problem *p, const char *name, weft_s
 static weft_status check_stored(weft_call *call) {
     weft_problem *p = &call->problem;
     bool real_space = p->load_storage || p->store_storage, spectral = p->spectral_storage != 0;
+    bool truncates = false;
     WEFT_TRY(check_storage(p, "load_storage", p->load_storage));
     WEFT_TRY(check_storage(p, "store_storage", p->store_storage));
     if (spectral && p->kind == WEFT_R2R)
@@ -395,17 +416,19 @@ static weft_status check_stored(weft_call *call) {
         if (p->pad_from[a] == p->n[a]) p->pad_from[a] = 0; /* all of them */
         if (p->crop_to[a] == p->n[a]) p->crop_to[a] = 0;
         real_space = real_space || p->pad_from[a] > 0 || p->crop_to[a] > 0;
+        truncates = truncates || p->truncate_to[a] != p->n[a];
     }
-    if (!real_space && !spectral) return WEFT_SUCCESS;
+    if (!real_space && !spectral && !truncates) return WEFT_SUCCESS;
     if ((real_space && call->has_input) || (spectral && call->has_output))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "problem.%s: not together with converted, padded or cropped arrays in "
                          "that space; leave it NULL",
                          real_space && call->has_input ? "input" : "output");
     if (call->options.placement == WEFT_IN_PLACE)
-        return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "options.placement: arrays that are converted, padded or cropped are not "
-                         "transformed in place; choose WEFT_OUT_OF_PLACE");
+        return weft_fail(
+            WEFT_ERROR_UNSUPPORTED,
+            "options.placement: arrays that are converted, padded, cropped or truncated are "
+            "not transformed in place; choose WEFT_OUT_OF_PLACE");
     call->options.placement = WEFT_OUT_OF_PLACE;
     return WEFT_SUCCESS;
 }
@@ -424,7 +447,7 @@ weft_operator_space weft_call_space(const weft_call *call, weft_operator_place p
     const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
     weft_call_extents(call, spectral ? WEFT_OUTPUT : WEFT_INPUT, n);
     return (weft_operator_space){.rank = p->rank,
-                                 .logical = p->n,
+                                 .logical = spectral ? p->truncate_to : p->n,
                                  .n = n,
                                  .real = p->kind == WEFT_R2R || (p->kind == WEFT_R2C && !spectral),
                                  .place = place,
@@ -555,6 +578,7 @@ void weft_call_split_line(weft_call *call, int ranks) {
     weft_line_factor(line->points, &p->n[0], &p->n[1]);
     p->pad_from[0] = rows_of(line->stored[WEFT_FORWARD], p->n[1]);
     p->crop_to[0] = rows_of(line->stored[WEFT_INVERSE], p->n[1]);
+    memcpy(p->truncate_to, p->n, sizeof p->n);
     p->axis[0] = line->real && line->scattered ? WEFT_AXIS_REAL : WEFT_AXIS_OF_KIND;
     if (!line->scattered) p->kind = WEFT_C2C;
 }

@@ -204,15 +204,20 @@ static void add_pointwise(const weft_schedule_request *request, weft_schedule *s
     const bool inside = is_inside(schedule, place), keeps = inside && request->keeps_spectrum;
     weft_stored stored = given;
     weft_step *step;
+    double factor;
     if (inside) {
         stored.storage = WEFT_STORAGE_SAME;
         stored.strided = false;
     }
-    if (place == WEFT_PLACE_STORE && weft_schedule_ends_in_crop(schedule)) {
+    const bool anywhere =
+        place == WEFT_PLACE_STORE ||
+        (place == WEFT_PLACE_SPECTRAL && !keeps && weft_operators_only_scale(operators, &factor));
+    if (anywhere && weft_schedule_ends_in_crop(schedule, place)) {
         step = &schedule->step[schedule->steps - 1];
         step->as.pointwise.operators = operators;
         step->as.pointwise.number = (int)place;
         stored.cropped = true;
+        memcpy(stored.high, step->as.pointwise.layout.stored.high, sizeof stored.high);
     } else {
         step = weft_schedule_add_pointwise(request, schedule, operators, place, at);
     }
@@ -329,6 +334,7 @@ static bool add_group_there_and_back(const weft_schedule_request *there,
     const weft_end *first = group->padded ? &padded_end : from,
                    *last = group->padded ? &uncropped_end : to;
     bool added;
+    if (group->truncated) return false;
     if (group->padded) weft_schedule_add_padding(there, schedule, WEFT_PLACE_LOAD, first, from);
     added = add_there_and_back(there, schedule, first, last, spectrum, group->axis, group->axes);
     if (!added && !group->padded &&

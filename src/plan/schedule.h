@@ -98,7 +98,7 @@ typedef struct weft_pointwise_step {
  * what travels: one for each side of each exchange or, of streamed schedules, whose tiles may
  * differ with the placement, of each pass. */
 enum {
-    WEFT_FIRST_CONVERSION = WEFT_PLACES + 2 * WEFT_MAX_RANK,
+    WEFT_FIRST_CONVERSION = WEFT_PLACES + 4 * WEFT_MAX_RANK,
     WEFT_MAX_CONVERSIONS = 4 * WEFT_MAX_SEGMENTS,
     WEFT_MAX_POINTWISE_STEPS = WEFT_FIRST_CONVERSION + 2 * WEFT_MAX_CONVERSIONS
 };
@@ -145,7 +145,7 @@ static inline bool weft_step_is_empty(const weft_fft_step *fft) {
 /* The most steps of a schedule over so many segments: both ways of a convolution. Each axis may be
  * padded, transformed and cropped by itself, or streamed by itself between conversions; numbers are
  * converted on either side of an exchange. */
-#define WEFT_STEPS_OF(segments) (14 * (size_t)(segments) + 8 + 10 * WEFT_MAX_RANK)
+#define WEFT_STEPS_OF(segments) (14 * (size_t)(segments) + 8 + 14 * WEFT_MAX_RANK)
 #define WEFT_MAX_STEPS (14 * WEFT_MAX_SEGMENTS + 8 + 10 * WEFT_MAX_RANK)
 
 /* A pass of a streamed schedule over an array that lies in host memory: steps `first` to `last`, of

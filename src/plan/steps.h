@@ -35,11 +35,11 @@ weft_status weft_schedule_add_exchange(const weft_schedule_request *request,
 
 /* Axes of a segment that are transformed together, first transformed first in a forward transform;
  * an axis that is padded or cropped begins a group, so that it has its zeros no longer than it
- * needs them. */
+ * needs them, and one whose spectrum is truncated ends a group. */
 typedef struct weft_axis_group {
     int axis[WEFT_MAX_RANK];
     int axes;
-    bool padded;
+    bool padded, truncated;
 } weft_axis_group;
 
 /* The groups of a segment in the order of the forward transform. */
@@ -94,14 +94,15 @@ void weft_schedule_add_conversion(const weft_schedule_request *request, weft_sch
 void weft_schedule_count_bytes(weft_step *step);
 /* The number of the next step that pads or crops; such steps are numbered behind the places. */
 int weft_schedule_next_number(const weft_schedule *schedule);
-/* Between an array that lies as `wide` and the part of it that is `narrow`: with WEFT_PLACE_LOAD
- * zeros are added, with WEFT_PLACE_STORE what lies beyond is left out. */
+/* Between an array that lies as `wide` and the part of it that is `narrow`: with WEFT_PLACE_LOAD,
+ * or WEFT_PLACE_SPECTRUM of spectra, zeros are added, with WEFT_PLACE_STORE, or
+ * WEFT_PLACE_SPECTRAL, what is beyond is left out. */
 void weft_schedule_add_padding(const weft_schedule_request *request, weft_schedule *schedule,
                                weft_operator_place place, const weft_end *wide,
                                const weft_end *narrow);
-/* Whether the last step crops what an inverse transform gives, which storing it can then be part
- * of. */
-bool weft_schedule_ends_in_crop(const weft_schedule *schedule);
+/* Whether the last step crops what an inverse transform gives, or truncates what a forward one does
+ * (WEFT_PLACE_STORE, WEFT_PLACE_SPECTRAL), which storing it can then be part of. */
+bool weft_schedule_ends_in_crop(const weft_schedule *schedule, weft_operator_place place);
 /* The groups of a segment's axes. */
 weft_axis_groups weft_axis_groups_of(const weft_chain *chain, const weft_segment *segment);
 /* The extents of `extents` along the axes of a group, and those of `other` along the others. */

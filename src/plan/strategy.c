@@ -97,10 +97,10 @@ static void set_extents(const weft_chain_request *request, int direction, const 
                         weft_distribution *d) {
     d->axes = request->rank + 1;
     for (int a = 0; a < request->rank; a++) {
-        const int64_t stored = request->stored[direction][a];
-        d->n[a] = done[a] && a == request->halved ? request->n[a] / 2 + 1
-                  : done[a] || stored == 0        ? request->n[a]
-                                                  : stored;
+        const int64_t stored = request->stored[direction][a], points = request->spectrum[a];
+        d->n[a] = done[a]       ? (a == request->halved ? points / 2 + 1 : points)
+                  : stored == 0 ? request->n[a]
+                                : stored;
     }
     d->n[request->rank] = request->members[direction];
 }
@@ -345,6 +345,7 @@ weft_status weft_chain_build(const weft_chain_request *request, weft_chain *chai
     chain->axes = request->rank + 1;
     memcpy(chain->n, request->n, (size_t)request->rank * sizeof chain->n[0]);
     chain->n[request->rank] = request->members[WEFT_FORWARD];
+    memcpy(chain->spectrum, request->spectrum, (size_t)request->rank * sizeof *chain->spectrum);
     chain->real = request->real;
     chain->halved = request->halved;
     chain->types = request->types;

@@ -38,12 +38,14 @@ static inline bool weft_segment_transforms(const weft_segment *segment, int axis
 }
 
 typedef struct weft_chain {
-    int axes;             /* rank + 1 */
-    int64_t n[WEFT_AXES]; /* lengths of the transforms; the batch going forward last */
-    int ranks;            /* of the whole process group */
-    bool real;            /* real input */
-    weft_line line;       /* the array is that of a line over several ranks */
-    int halved;           /* the axis whose transform makes complex data of it, or -1 */
+    int axes;                        /* rank + 1 */
+    int64_t n[WEFT_AXES];            /* lengths of the transforms; the batch going forward last */
+    int64_t spectrum[WEFT_MAX_RANK]; /* points of which the spectrum is one; fewer than n where it
+                                        is truncated */
+    int ranks;                       /* of the whole process group */
+    bool real;                       /* real input */
+    weft_line line;                  /* the array is that of a line over several ranks */
+    int halved;                      /* the axis whose transform makes complex data of it, or -1 */
     weft_axis_types types;
     int segments;
     weft_segment segment[WEFT_MAX_SEGMENTS];
@@ -62,6 +64,7 @@ typedef struct weft_chain_request {
     const int64_t *n;
     const int64_t *stored[2]; /* [direction], [rank]: extents in real space, where a forward
                                  transform begins and an inverse one ends; at most n, 0: n */
+    const int64_t *spectrum;  /* [rank]: as in weft_chain */
     int64_t members[2];       /* [direction]: of the batch, fields included */
     bool members_last;        /* they are contiguous in the callers' arrays; else slowest */
     bool real;                /* as in weft_chain */

@@ -35,7 +35,8 @@ static weft_status check_axes(const weft_chain *chain) {
         fouriers += g.fouriers;
         real_to_reals += g.real_to_reals;
     }
-    if (padded) return weft_stream_refuse("padded and cropped arrays are not streamed");
+    for (int a = 0; a < chain->axes - 1; a++) padded = padded || chain->spectrum[a] != chain->n[a];
+    if (padded) return weft_stream_refuse("padded, cropped and truncated arrays are not streamed");
     if (fouriers > 0 && real_to_reals > 0)
         return weft_stream_refuse("Fourier transforms beside real-to-real ones are not streamed");
     if (fouriers + real_to_reals == 0)

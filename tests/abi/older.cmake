@@ -13,7 +13,7 @@ function(take_away member reserved before)
 endfunction()
 take_away("weft_stream stream;\n    int64_t direction;" "int64_t wire;      /* a weft_wire */\n    int64_t reserved[12];\n} weft_options;"
   "int64_t reserved[15];\n} weft_options;")
-take_away("int64_t fields, result_fields, fields_fastest;\n" "    int64_t reserved[21];\n} weft_problem;"
+take_away("int64_t fields, result_fields, fields_fastest;\n" "    int64_t truncate_to[WEFT_MAX_RANK];\n    int64_t reserved[13];\n} weft_problem;"
   "    int64_t reserved[24];\n} weft_problem;")
 take_away("int64_t reduction; /* REDUCE: a weft_reduction. Not together with a matrix */" "int64_t reserved[4];\n} weft_operator;"
   "int64_t reserved[5];\n} weft_operator;")

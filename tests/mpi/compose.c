@@ -198,6 +198,25 @@ static void halve_fields(compose_case *c, int fields) {
     field_scale(&c->now, 0.5);
 }
 
+/* A stage that makes the spectrum one of n points. */
+static weft_stage *resample_to(compose_case *c, weft_stage_kind kind, const int64_t *n) {
+    weft_stage *stage = add(c, kind);
+    memcpy(stage->n, n, sizeof c->now.n);
+    field_resample(&c->now, n);
+    return stage;
+}
+
+/* Zeros at frequencies that products need, as the 3/2 rule has them; of `all` axes, also of those
+ * that are not transformed, or of the others. */
+static weft_stage *widen(compose_case *c, const weft_axis *axis, bool all) {
+    int64_t n[3];
+    for (int a = 0; a < c->now.rank; a++) {
+        n[a] = c->now.logical[a];
+        if (axis[a] != WEFT_AXIS_NONE || all) n[a] += random_below((int)n[a]);
+    }
+    return resample_to(c, WEFT_STAGE_EMBED, n);
+}
+
 /* From the spectra of some fields to those of their products, which is one plan, and further. */
 static void make_pseudospectral(compose_case *c) {
     const int fields = 1 + random_below(FIELDS_MOST), made = 1 + random_below(4);
@@ -216,9 +235,15 @@ static void make_pseudospectral(compose_case *c) {
     c->problem.begin = WEFT_OUTPUT;
     c->begin = field_copy(&c->now);
     note_size(c);
-    if (random_below(2)) multiply(c);
+    int64_t before[3];
+    memcpy(before, c->now.logical, sizeof before);
+    const bool widens = random_below(2), copies = !multiplies || random_below(8) == 0;
+    const bool multiplies_first = !(widens && copies) && random_below(2);
+    if (multiplies_first) multiply(c);
+    weft_stage *tells = widens ? widen(c, axis, copies && !multiplies_first) : NULL;
     inverse(c);
-    memcpy(c->stage[c->stages - 1].axis, axis, sizeof axis);
+    if (!tells) tells = &c->stage[c->stages - 1];
+    memcpy(tells->axis, axis, sizeof axis);
     note_size(c);
     if (!multiplies && random_below(2))
         multiply(c);
@@ -227,7 +252,9 @@ static void make_pseudospectral(compose_case *c) {
     memcpy(add(c, WEFT_STAGE_FORWARD)->axis, axis, sizeof axis);
     transform(c, axis, WEFT_FORWARD);
     note_size(c);
-    const int dice = random_below(3);
+    const bool narrows = widens && (multiplies || random_below(4));
+    if (narrows) resample_to(c, WEFT_STAGE_CROP, before);
+    const int dice = narrows && copies ? 2 : random_below(3);
     if (dice == 0) multiply(c);
     if (dice == 1 && multiplies) halve_fields(c, made);
     if (random_below(2)) copy_out(c);
@@ -633,6 +660,7 @@ static void check_parts(void) {
     const weft_stage smaller = {.kind = WEFT_STAGE_CROP, .n = {5, 4}};
     const weft_stage every_other = {.kind = WEFT_STAGE_CROP, .step = {2, 2}};
     const weft_stage copy = {.kind = WEFT_STAGE_COPY_OUT};
+    const weft_stage again = {.kind = WEFT_STAGE_EMBED, .n = {8, 6}};
     const weft_stage whole[] = {larger, operate, forward_all, operate, back, operate, smaller};
     const weft_stage kept[] = {forward_all, operate, copy, back};
     const weft_stage twice[] = {forward_all, back, forward_all, back};
@@ -646,6 +674,20 @@ static void check_parts(void) {
     const weft_stage steps[] = {back, operate, forward_all, back, forward_all, operate, back};
     const weft_stage cropped[] = {back, smaller, forward_all};
     const weft_stage other_axes[] = {lines_back, operate, forward_all};
+    const weft_stage wider = {.kind = WEFT_STAGE_EMBED, .n = {12, 9}};
+    const weft_stage narrower = {.kind = WEFT_STAGE_CROP, .n = {8, 6}};
+    const weft_stage dealiased[] = {operate, wider, back, operate, forward_all, narrower, operate};
+    const weft_stage truncated[] = {forward_all, smaller, operate};
+    const weft_stage low_pass[] = {forward_all, smaller, operate, again, back};
+    const weft_stage resampled[] = {forward_all, wider, back};
+    const weft_stage narrowed_more[] = {wider, back, forward_all, smaller};
+    const weft_stage operated_wide[] = {wider, operate, back};
+    expect_parts(WEFT_OUTPUT, dealiased, COUNT(dealiased), 1);
+    expect_parts(WEFT_INPUT, truncated, COUNT(truncated), 1);
+    expect_parts(WEFT_INPUT, low_pass, COUNT(low_pass), 1);
+    expect_parts(WEFT_INPUT, resampled, COUNT(resampled), 2);
+    expect_parts(WEFT_OUTPUT, narrowed_more, COUNT(narrowed_more), 2);
+    expect_parts(WEFT_OUTPUT, operated_wide, COUNT(operated_wide), 2);
     expect_parts(WEFT_OUTPUT, pseudospectral, COUNT(pseudospectral), 1);
     expect_parts(WEFT_OUTPUT, steps, COUNT(steps), 3);
     expect_parts(WEFT_OUTPUT, cropped, COUNT(cropped), 2);
@@ -768,7 +810,7 @@ static void check_refusals(void) {
     const weft_composition_problem good = {
         .rank = 2, .n = {8, 6}, .stage = twice, .stages = COUNT(twice)};
     const weft_options in_place = {.device = device, .placement = WEFT_IN_PLACE};
-    const weft_stage boxes[] = {smaller, larger, back};
+    const weft_stage boxes[] = {smaller, smaller, back};
     const weft_composition_problem from_spectrum = {
         .rank = 2, .n = {8, 6}, .begin = WEFT_OUTPUT, .stage = boxes, .stages = COUNT(boxes)};
     expect_refusal(&from_spectrum, NULL, "stage[1] follows another copy of a box");

@@ -70,12 +70,28 @@ static double squares(const oracle_number *data, int64_t count) {
     return (double)sum;
 }
 
-/* Of a full spectrum the part that is kept. */
-static void take_half(const test_case *c, const truth *t, const oracle_number *full,
-                      oracle_number *half) {
-    int64_t row = t->in_n[c->problem.rank - 1], kept = t->out_n[c->problem.rank - 1];
+/* Where element i of a spectrum lies in the whole one of all points and members of the batch. Of a
+ * Fourier axis negative frequencies are the last indices. */
+static int64_t whole_place(const test_case *c, const truth *t, int64_t i) {
+    const weft_problem *p = &c->problem;
+    int64_t index[WEFT_MAX_RANK], place;
+    for (int a = p->rank - 1; a >= 0; a--) {
+        const int64_t points = place_points(p, 1, a);
+        const bool half = p->kind == WEFT_R2C && a == p->rank - 1;
+        index[a] = i % t->out_n[a];
+        if (!half && index[a] >= (points + 1) / 2) index[a] += p->n[a] - points;
+        i /= t->out_n[a];
+    }
+    place = i;
+    for (int a = 0; a < p->rank; a++) place = place * p->n[a] + index[a];
+    return place;
+}
+
+/* Of a full spectrum the part that is stored. */
+static void take_part(const test_case *c, const truth *t, const oracle_number *full,
+                      oracle_number *part) {
     for (int64_t i = 0; i < t->out_total * c->problem.batch; i++)
-        half[i] = full[i / kept * row + i % kept];
+        part[i] = full[whole_place(c, t, i)];
 }
 
 static double points_of(const test_case *c) {
@@ -86,13 +102,25 @@ static double points_of(const test_case *c) {
 
 /* Real data takes a number of the half spectrum for two of the whole one, and of what it cannot
  * have, the imaginary part of two of them, nothing. */
-static void fill_full(const test_case *c, const truth *t, const oracle_number *half,
+static void fill_full(const test_case *c, const truth *t, const oracle_number *part,
                       oracle_number *full) {
     const int64_t row = t->in_n[c->problem.rank - 1], kept = t->out_n[c->problem.rank - 1];
-    for (int64_t i = 0; i < t->in_total * c->problem.batch; i++) {
-        const int64_t k = i % row, twice = kept < row && k > 0 && 2 * k != row;
-        full[i] = k < kept ? half[i / row * kept + k] * (long double)(1 + twice) : 0;
+    const bool halved = c->problem.kind == WEFT_R2C;
+    memset(full, 0, (size_t)(t->in_total * c->problem.batch) * sizeof *full);
+    for (int64_t i = 0; i < t->out_total * c->problem.batch; i++) {
+        const int64_t k = i % kept, twice = halved && k > 0 && 2 * k != row;
+        full[whole_place(c, t, i)] = part[i] * (long double)(1 + twice);
     }
+}
+
+/* Back from a spectrum. */
+static void transform_back(const test_case *c, const truth *t, const oracle_number *part,
+                           oracle_number *result) {
+    const weft_problem *p = &c->problem;
+    const int64_t count = t->in_total * p->batch;
+    fill_full(c, t, part, result);
+    if (c->options.engine != WEFT_ENGINE_IDENTITY) exact_dft(p, result, 1);
+    for (int64_t i = 0; i < count && p->kind == WEFT_R2C; i++) result[i] = creall(result[i]);
 }
 
 /* From the result of the forward transform. */
@@ -100,15 +128,20 @@ static void make_convolution(const test_case *c, truth *t) {
     const weft_problem *p = &c->problem;
     const int64_t in_count = t->in_total * p->batch;
     oracle_number *result = malloc((size_t)in_count * sizeof *result);
-    fill_full(c, t, t->result[WEFT_FORWARD], result);
-    if (c->options.engine != WEFT_ENGINE_IDENTITY) exact_dft(p, result, 1);
-    for (int64_t i = 0; i < in_count && p->kind == WEFT_R2C; i++) result[i] = creall(result[i]);
+    transform_back(c, t, t->result[WEFT_FORWARD], result);
     t->norm[WEFT_CONVOLVE] = t->norm[WEFT_FORWARD] * points_of(c) * (p->kind == WEFT_R2C ? 2 : 1) *
                              apply_operators(p, &drawn, 2, result);
     t->result[WEFT_CONVOLVE] = result;
 }
 
-/* Forward: load, transform, spectral. Inverse, of the plain spectrum: N times the input, store. */
+static bool truncates(const weft_problem *p) {
+    bool any = false;
+    for (int a = 0; a < p->rank; a++) any = any || place_points(p, 1, a) < p->n[a];
+    return any;
+}
+
+/* Forward: load, transform, spectral. Inverse, of the plain spectrum: N
+ * times the input if all of it is stored, store. */
 static void make_results(const test_case *c, truth *t) {
     const weft_problem *p = &c->problem;
     const int64_t in_count = t->in_total * p->batch, out_count = t->out_total * p->batch;
@@ -119,15 +152,23 @@ static void make_results(const test_case *c, truth *t) {
     const bool transforms = c->options.engine != WEFT_ENGINE_IDENTITY;
     memcpy(full, t->in, (size_t)in_count * sizeof *full);
     if (transforms) exact_dft(p, full, -1);
-    take_half(c, t, full, t->half);
+    take_part(c, t, full, t->half);
     memcpy(full, t->in, (size_t)in_count * sizeof *full);
     apply_operators(p, &drawn, 0, full);
     if (transforms) exact_dft(p, full, -1);
-    take_half(c, t, full, t->result[WEFT_FORWARD]);
+    take_part(c, t, full, t->result[WEFT_FORWARD]);
+    /* What rounding is of all frequencies, those that are not stored included. */
+    const double spread =
+        truncates(p) ? squares(full, in_count) * (double)out_count / (double)in_count : 0;
     free(full);
-    for (int64_t i = 0; i < in_count; i++)
-        t->result[WEFT_INVERSE][i] = t->in[i] * (long double)points_of(c);
+    if (truncates(p)) {
+        transform_back(c, t, t->half, t->result[WEFT_INVERSE]);
+    } else {
+        for (int64_t i = 0; i < in_count; i++)
+            t->result[WEFT_INVERSE][i] = t->in[i] * (long double)points_of(c);
+    }
     t->norm[WEFT_FORWARD] = squares(t->result[WEFT_FORWARD], out_count);
+    if (spread > t->norm[WEFT_FORWARD]) t->norm[WEFT_FORWARD] = spread;
     t->norm[WEFT_INVERSE] = squares(t->result[WEFT_INVERSE], in_count);
     t->norm[WEFT_FORWARD] *= apply_operators(p, &drawn, 1, t->result[WEFT_FORWARD]);
     t->norm[WEFT_INVERSE] *= apply_operators(p, &drawn, 2, t->result[WEFT_INVERSE]);
@@ -147,8 +188,9 @@ static void make_truth(const test_case *c, truth *t) {
     const weft_problem *p = &c->problem;
     t->in_total = t->out_total = 1;
     for (int a = 0; a < p->rank; a++) {
-        t->in_n[a] = t->out_n[a] = p->n[a];
-        if (p->kind == WEFT_R2C && a == p->rank - 1) t->out_n[a] = p->n[a] / 2 + 1;
+        t->in_n[a] = p->n[a];
+        t->out_n[a] = place_points(p, 1, a);
+        if (p->kind == WEFT_R2C && a == p->rank - 1) t->out_n[a] = t->out_n[a] / 2 + 1;
         t->in_total *= t->in_n[a];
         t->out_total *= t->out_n[a];
     }

@@ -67,12 +67,13 @@ typedef struct test_case {
 /* Random boxes for all ranks: the array cut along one random axis into pieces of random length,
  * handed out in a random rotation, in a random memory order. The same on all ranks, but for the
  * rank's own piece. */
-static void random_brick(const weft_problem *p, bool halved, weft_brick *brick) {
+static void random_brick(const weft_problem *p, bool spectral, weft_brick *brick) {
     int axis = pick(p->rank), rotation = pick(world_size);
     int64_t cut[65] = {0}, n[WEFT_MAX_RANK];
     memset(brick, 0, sizeof *brick);
-    for (int a = 0; a < WEFT_MAX_RANK; a++) n[a] = a < p->rank ? p->n[a] : 1;
-    if (halved) n[p->rank - 1] = n[p->rank - 1] / 2 + 1;
+    for (int a = 0; a < WEFT_MAX_RANK; a++)
+        n[a] = a < p->rank ? place_points(p, spectral ? 1 : 0, a) : 1;
+    if (spectral && p->kind == WEFT_R2C) n[p->rank - 1] = n[p->rank - 1] / 2 + 1;
     for (int i = 1; i < world_size; i++) cut[i] = pick((int)n[axis] + 1);
     cut[world_size] = n[axis];
     for (int i = 1; i < world_size; i++)
@@ -117,6 +118,14 @@ static void draw_stored(test_case *c) {
     c->problem.store_storage = storages[pick(3)];
     for (int a = 0; a < c->problem.rank; a++)
         if (pick(2)) c->problem.pad_from[a] = 1 + pick((int)c->problem.n[a]);
+}
+
+/* Spectra of fewer points. */
+static void draw_truncation(test_case *c) {
+    c->in_place = 0;
+    if (c->options.placement == WEFT_IN_PLACE) c->options.placement = WEFT_OUT_OF_PLACE;
+    for (int a = 0; a < c->problem.rank; a++)
+        if (pick(3)) c->problem.truncate_to[a] = 1 + pick((int)c->problem.n[a]);
 }
 
 /* Lines over several ranks have no bricks, keep no spectrum, and are no identity; the device openmp
@@ -164,10 +173,14 @@ static test_case random_case(void) {
         c.options.engine = WEFT_ENGINE_IDENTITY;
     if (c.options.decomposition == WEFT_PENCIL) random_grid(&c.options, s->rank);
     if (!only_multiplies && pick(4) == 0) c.options.wire = WEFT_WIRE_SINGLE;
+    const bool cufft = with_engine == WEFT_ENGINE_CUFFT ||
+                       (on_device == WEFT_CUDA && with_engine != WEFT_ENGINE_JIT);
+    const bool takes_any = !cufft || c.problem.kind == WEFT_C2C; /* spectra real data has not */
+    if (pick(4) == 0 && takes_any && !is_line_over_ranks(&c)) draw_truncation(&c);
     c.bricks = pick(5) == 0 && !is_line_over_ranks(&c);
     if (c.bricks) {
         random_brick(&c.problem, false, &c.input);
-        random_brick(&c.problem, c.problem.kind == WEFT_R2C, &c.output);
+        random_brick(&c.problem, true, &c.output);
     }
     c.options.convolve = pick(2);
     if (only_multiplies) c.options.location = pick(2) ? WEFT_LOCATION_HOST : WEFT_LOCATION_DEVICE;
@@ -177,8 +190,6 @@ static test_case random_case(void) {
     if (!c.bricks && !only_multiplies && pick(4) == 0) draw_stored(&c);
     if (pick(2)) draw_operators(pick, &c.problem, draws_arrays && !c.bricks, &drawn);
     if (only_multiplies) leave_functions_out(&c.problem, &drawn);
-    const bool cufft = with_engine == WEFT_ENGINE_CUFFT ||
-                       (on_device == WEFT_CUDA && with_engine != WEFT_ENGINE_JIT);
     if (cufft && c.options.convolve && c.problem.kind == WEFT_R2C)
         keep_real_spectra(&c.problem, &drawn); /* it takes no others back */
     return c;
@@ -189,7 +200,8 @@ static void describe(const test_case *c, char *out, size_t size) {
     const weft_problem *p = &c->problem;
     snprintf(out, size,
              "%lldx%lldx%lldx%lld %s %s batch %lld %s %s grid %d,%d,%d engine %s device %s%s%s "
-             "threads %d chunks %d %s%s%s operators %d,%d,%d%s stored %d,%d pad %lld,%lld,%lld",
+             "threads %d chunks %d %s%s%s operators %d,%d,%d%s stored %d,%d pad %lld,%lld,%lld "
+             "truncate %lld,%lld,%lld",
              (long long)p->n[0], (long long)p->n[1], (long long)p->n[2], (long long)p->n[3],
              weft_kind_name(p->kind), weft_precision_name(p->precision), (long long)p->batch,
              weft_decomposition_name(o->decomposition), weft_variant_name(o->variant), o->grid[0],
@@ -202,7 +214,8 @@ static void describe(const test_case *c, char *out, size_t size) {
              : o->convolve    ? " convolve"
                               : "",
              p->load_storage, p->store_storage, (long long)p->pad_from[0],
-             (long long)p->pad_from[1], (long long)p->pad_from[2]);
+             (long long)p->pad_from[1], (long long)p->pad_from[2], (long long)p->truncate_to[0],
+             (long long)p->truncate_to[1], (long long)p->truncate_to[2]);
 }
 
 #endif

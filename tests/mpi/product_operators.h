@@ -89,9 +89,14 @@ static inline void draw_operator(int (*pick)(int), const int64_t *logical, const
     }
 }
 
+/* The points along axis `a` of what a place's array is: real space, or the spectrum of so many. */
+static inline int64_t place_points(const weft_problem *p, int place, int a) {
+    return place == 1 && p->truncate_to[a] > 0 ? p->truncate_to[a] : p->n[a];
+}
+
 /* Extents of a place's array. */
 static inline void place_extents(const weft_problem *p, int place, int64_t *n) {
-    memcpy(n, p->n, sizeof p->n);
+    for (int a = 0; a < WEFT_MAX_RANK; a++) n[a] = place_points(p, place, a);
     if (place == 1 && p->kind == WEFT_R2C) n[p->rank - 1] = n[p->rank - 1] / 2 + 1;
 }
 
@@ -179,14 +184,15 @@ static inline void release_arrays(weft_plan plan, bool on_device, void *array[PL
 static inline void draw_operators(int (*pick)(int), weft_problem *p, bool arrays,
                                   drawn_operators *d) {
     for (int place = 0; place < PLACES; place++) {
-        int64_t n[WEFT_MAX_RANK];
+        int64_t n[WEFT_MAX_RANK], points[WEFT_MAX_RANK];
         const int count = pick(MOST_DRAWN + 1);
         const bool real = place != 1 && p->kind == WEFT_R2C;
         place_extents(p, place, n);
+        for (int a = 0; a < p->rank; a++) points[a] = place_points(p, place, a);
         write_snippet(p->rank, real, d->snippet[place], sizeof d->snippet[place]);
         for (int k = 0; k < count; k++) {
             weft_operator *o = &d->list[place][k];
-            draw_operator(pick, p->n, n, p->rank, real, d->snippet[place], o, d->table[place][k]);
+            draw_operator(pick, points, n, p->rank, real, d->snippet[place], o, d->table[place][k]);
             if (arrays && pick(4) == 0 && k == count / 2)
                 *o = (weft_operator){.kind = WEFT_OPERATOR_ARRAY,
                                      .array = place,
@@ -232,7 +238,7 @@ static inline oracle_number axis_factor(const weft_problem *p, const drawn_opera
     const weft_operator *o = &all[place].list[k];
     if (o->kind == WEFT_OPERATOR_WINDOW) return (long double)d->window[place][k][a][i];
     if (o->kind == WEFT_OPERATOR_SHIFT)
-        return shift_factor(place, p->n[a], (long double)o->shift[a], i);
+        return shift_factor(place, place_points(p, place, a), (long double)o->shift[a], i);
     if (o->kind != WEFT_OPERATOR_TABLE || !o->table[a]) return 1;
     const double *t = o->table[a];
     if (!o->complex_factors) return (long double)t[i];

@@ -123,6 +123,13 @@ static bool has_real_operators(const weft_fused_operators *side, weft_transform_
             weft_stored_is_box(&side->layout.stored));
 }
 
+/* Whether a spectrum is truncated between its frequencies. */
+static bool has_gaps(const weft_fused_operators *side) {
+    for (int a = 0; side->list && a < side->layout.box.axes; a++)
+        if (side->layout.stored.high[a] > 0) return true;
+    return false;
+}
+
 static weft_status jit_supports(const weft_transform *t, const weft_device_ops *device) {
     const weft_pieces *in = &t->in_pieces, *out = &t->out_pieces;
     if (looks_around(&t->load) || looks_around(&t->spectral) || looks_around(&t->store))
@@ -137,6 +144,8 @@ static weft_status jit_supports(const weft_transform *t, const weft_device_ops *
     if (!has_real_operators(&t->load, t->kind) || !has_real_operators(&t->store, t->kind))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: real-to-real transforms of complex numbers with operators");
+    if (has_gaps(&t->load) || has_gaps(&t->store))
+        return weft_fail(WEFT_ERROR_UNSUPPORTED, "jit engine: truncated spectra");
     if (t->in_place && weft_transform_is_real(t, false) != weft_transform_is_real(t, true))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: a batch of real transforms in place; use two buffers");
@@ -363,11 +372,13 @@ static weft_status add_axis(planning *p, int place, array from, array to) {
 /* The array in which data stays between the first pass and the last: the output if it can hold the
  * data, the input, or the plan's own array. */
 static array resting_place(const weft_transform *t) {
-    const bool box = !t->store.list || weft_stored_is_box(&t->store.layout.stored);
+    const bool loads_box = !t->load.list || weft_stored_is_box(&t->load.layout.stored);
+    const bool stores_box = !t->store.list || weft_stored_is_box(&t->store.layout.stored);
     if (t->dims == 1) return OUT;
     if (t->kind == WEFT_TRANSFORM_C2R)
-        return t->destroy_input && t->in_pieces.count == 0 && !converts(t, false) ? IN : BETWEEN;
-    return t->out_pieces.count > 0 || !box || (t->round_trip && t->kind == WEFT_TRANSFORM_R2C)
+        return t->destroy_input && t->in_pieces.count == 0 && loads_box ? IN : BETWEEN;
+    return t->out_pieces.count > 0 || !stores_box ||
+                   (t->round_trip && t->kind == WEFT_TRANSFORM_R2C)
                ? BETWEEN
                : OUT;
 }

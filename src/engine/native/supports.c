@@ -229,7 +229,7 @@ static bool takes_stored(const weft_transform *t, bool output, const weft_device
     const int d = end_dimension(t, output), axis = f->dim_axis[d];
     const bool one_group = t->dims == 1 || (t->dims == 2 && weft_native_plane_fits(t));
     for (int a = 0; a < f->layout.box.axes; a++)
-        if (a != axis && stored->n[a] != f->layout.box.n[a]) return false;
+        if ((a != axis && stored->n[a] != f->layout.box.n[a]) || stored->high[a] > 0) return false;
     return stored->storage == WEFT_STORAGE_SAME && stored->n[axis] >= 2 && !t->in_place &&
            t->kind != WEFT_TRANSFORM_R2R && device->host_addressable &&
            t->dim[d].n <= WEFT_NATIVE_LONGEST_TILE && keeps_tiles(t) &&
