@@ -26,9 +26,9 @@ weft_status weft_planner_chain(const weft_planner *planner, const weft_candidate
     brick_order(&call->output, &call->problem, output_order);
     weft_chain_request request = {
         .rank = call->problem.rank,
-        .n = call->problem.n,
-        .stored = {call->problem.pad_from, call->problem.crop_to},
-        .spectrum = call->problem.truncate_to,
+        .points = {.n = call->problem.n,
+                   .stored = {call->problem.pad_from, call->problem.crop_to},
+                   .spectrum = call->problem.truncate_to},
         .members = {weft_call_members(call, WEFT_FORWARD), weft_call_members(call, WEFT_INVERSE)},
         .members_last = call->problem.fields_fastest != 0,
         .real = call->problem.kind != WEFT_C2C,

@@ -97,9 +97,10 @@ static void set_extents(const weft_chain_request *request, int direction, const 
                         weft_distribution *d) {
     d->axes = request->rank + 1;
     for (int a = 0; a < request->rank; a++) {
-        const int64_t stored = request->stored[direction][a], points = request->spectrum[a];
+        const int64_t stored = request->points.stored[direction][a],
+                      points = request->points.spectrum[a];
         d->n[a] = done[a]       ? (a == request->halved ? points / 2 + 1 : points)
-                  : stored == 0 ? request->n[a]
+                  : stored == 0 ? request->points.n[a]
                                 : stored;
     }
     d->n[request->rank] = request->members[direction];
@@ -219,8 +220,8 @@ static void build_inner(const weft_chain_request *request, weft_chain *chain) {
 /* Extents of a line's array, whose columns are transformed or not. */
 static void set_line_extents(const weft_chain_request *request, int direction, bool columns,
                              weft_distribution *d) {
-    const int64_t stored = request->stored[direction][0];
-    memcpy(d->n, request->n, 2 * sizeof *d->n);
+    const int64_t stored = request->points.stored[direction][0];
+    memcpy(d->n, request->points.n, 2 * sizeof *d->n);
     if (columns && request->halved == 0) d->n[0] = d->n[0] / 2 + 1;
     if (!columns && stored > 0) d->n[0] = stored;
     d->n[2] = request->members[direction];
@@ -247,7 +248,9 @@ static void build_line(const weft_chain_request *request, weft_chain *chain) {
             *d = (weft_distribution){.axes = 3, .grid_axes = 1, .grid = {request->grid[0]}};
             for (int a = 0; a < WEFT_AXES; a++) d->split_by[a] = a == row[s].split ? 0 : -1;
             set_line_extents(request, direction, columns, d);
-            if (spectrum) d->n[1] = weft_line_rows(&request->line, request->n[0], request->n[1]);
+            if (spectrum)
+                d->n[1] =
+                    weft_line_rows(&request->line, request->points.n[0], request->points.n[1]);
             natural_order(request, segment->order[direction][space]);
             if (s == 3) set_order(segment, direction, space, last_order);
         }
@@ -343,9 +346,10 @@ bool weft_chain_types_differ(const weft_chain *chain, weft_direction direction, 
 weft_status weft_chain_build(const weft_chain_request *request, weft_chain *chain) {
     memset(chain, 0, sizeof *chain);
     chain->axes = request->rank + 1;
-    memcpy(chain->n, request->n, (size_t)request->rank * sizeof chain->n[0]);
+    memcpy(chain->n, request->points.n, (size_t)request->rank * sizeof chain->n[0]);
     chain->n[request->rank] = request->members[WEFT_FORWARD];
-    memcpy(chain->spectrum, request->spectrum, (size_t)request->rank * sizeof *chain->spectrum);
+    memcpy(chain->spectrum, request->points.spectrum,
+           (size_t)request->rank * sizeof *chain->spectrum);
     chain->real = request->real;
     chain->halved = request->halved;
     chain->types = request->types;

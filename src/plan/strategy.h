@@ -57,20 +57,25 @@ typedef struct weft_chain {
     int grid[WEFT_MAX_RANK];
 } weft_chain;
 
+/* Points along each axis, [rank]. */
+typedef struct weft_chain_points {
+    const int64_t *n;         /* lengths of the transforms */
+    const int64_t *stored[2]; /* [direction]: extents in real space, where a forward transform
+                                 begins and an inverse one ends; at most n, 0: n */
+    const int64_t *spectrum;  /* as in weft_chain */
+} weft_chain_points;
+
 /* What a chain is built from: everything resolved (no AUTO), grid filled in. Boxes are explicit
  * bricks of all ranks in each space, or NULL; they must outlive the chain. */
 typedef struct weft_chain_request {
     int rank;
-    const int64_t *n;
-    const int64_t *stored[2]; /* [direction], [rank]: extents in real space, where a forward
-                                 transform begins and an inverse one ends; at most n, 0: n */
-    const int64_t *spectrum;  /* [rank]: as in weft_chain */
-    int64_t members[2];       /* [direction]: of the batch, fields included */
-    bool members_last;        /* they are contiguous in the callers' arrays; else slowest */
-    bool real;                /* as in weft_chain */
-    int halved;               /* as in weft_chain */
-    weft_axis_types types;    /* as in weft_chain */
-    weft_line line;           /* as in weft_chain; the decomposition does not matter then */
+    weft_chain_points points;
+    int64_t members[2];    /* [direction]: of the batch, fields included */
+    bool members_last;     /* they are contiguous in the callers' arrays; else slowest */
+    bool real;             /* as in weft_chain */
+    int halved;            /* as in weft_chain */
+    weft_axis_types types; /* as in weft_chain */
+    weft_line line;        /* as in weft_chain; the decomposition does not matter then */
     weft_decomposition decomposition;
     weft_variant variant;
     int grid_axes;
