@@ -79,16 +79,12 @@ bool weft_schedule_ends_in_crop(const weft_schedule *schedule, weft_operator_pla
     return last && last->kind == WEFT_STEP_POINTWISE && last->as.pointwise.layout.place == place;
 }
 
-/* Whether the last step loads the caller's array, which padding can then be part of: of a spectrum,
- * whose operators see fewer frequencies, where they only scale. */
-static bool ends_in_load(const weft_schedule *schedule, weft_operator_place place) {
+/* Whether the last step loads the caller's array, which padding can then be part of. */
+static bool ends_in_load(const weft_schedule *schedule) {
     const weft_step *last = schedule->steps > 0 ? &schedule->step[schedule->steps - 1] : NULL;
-    double factor;
     return last && last->kind == WEFT_STEP_POINTWISE &&
            last->as.pointwise.number < WEFT_FIRST_CONVERSION &&
-           last->as.pointwise.layout.place == place &&
-           (place == WEFT_PLACE_LOAD ||
-            weft_operators_only_scale(last->as.pointwise.operators, &factor));
+           last->as.pointwise.layout.place == WEFT_PLACE_LOAD;
 }
 
 /* How many of a spectrum's frequencies along an axis are negative ones, which are stored behind
@@ -106,7 +102,7 @@ void weft_schedule_add_padding(const weft_schedule_request *request, weft_schedu
                       all = weft_distribution_box(wide->distribution, request->rank);
     const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
     weft_step *step;
-    if (ends_in_load(schedule, place)) {
+    if (place == WEFT_PLACE_LOAD && ends_in_load(schedule)) {
         step = &schedule->step[schedule->steps - 1];
         step->as.pointwise.layout.box = all;
     } else {
@@ -259,21 +255,49 @@ static void add_group(const weft_schedule_request *request, weft_schedule *sched
                                   forward ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE, &wide_to, to);
 }
 
+/* Two neighbouring groups as one: along an axis whose spectrum is truncated, and the next one. */
+static bool join(const weft_axis_group *first, const weft_axis_group *second,
+                 weft_axis_group *both) {
+    if (!first->truncated || first->axes != 1 || second->axes != 1 || second->padded) return false;
+    *both = *first;
+    both->axis[both->axes++] = second->axis[0];
+    return true;
+}
+
+/* A group from data that lies as *at, which gets how it lies behind the group; `last`: as `to`.
+ * With `together` only if the engine transforms all its axes in one pass over memory. */
+static bool add_next_group(const weft_schedule_request *request, weft_schedule *schedule,
+                           const weft_axis_group *group, const weft_end *to, bool last,
+                           bool together, weft_end *at, weft_distribution *storage) {
+    const int steps = schedule->steps;
+    weft_distribution after = weft_with_extents(at->distribution, group, to->distribution->n);
+    weft_end next = {&after, last ? to->order : at->order, at->real, last ? to->stride : NULL};
+    for (int i = 0; i < group->axes; i++)
+        if (group->axis[i] == request->chain->halved) next.real = to->real;
+    add_group(request, schedule, group, at, &next);
+    if (together && !weft_schedule_takes_operators(request, schedule, steps, group->axes)) {
+        schedule->steps = steps;
+        return false;
+    }
+    *storage = after;
+    *at = (weft_end){storage, next.order, next.real, next.stride};
+    return true;
+}
+
 void weft_schedule_add_groups(const weft_schedule_request *request, weft_schedule *schedule,
                               const weft_axis_group *group, int groups, const weft_end *to,
                               bool last, weft_end *at, weft_distribution *storage) {
     const bool forward = request->direction == WEFT_FORWARD;
-    const int halved = request->chain->halved;
     for (int k = 0; k < groups; k++) {
         const weft_axis_group *g = &group[forward ? k : groups - 1 - k];
-        weft_distribution after = weft_with_extents(at->distribution, g, to->distribution->n);
-        const bool ends = last && k == groups - 1;
-        weft_end next = {&after, ends ? to->order : at->order, at->real, ends ? to->stride : NULL};
-        for (int i = 0; i < g->axes; i++)
-            if (g->axis[i] == halved) next.real = to->real;
-        add_group(request, schedule, g, at, &next);
-        *storage = after;
-        *at = (weft_end){storage, next.order, next.real, next.stride};
+        const weft_axis_group *next = forward ? g + 1 : g - 1;
+        weft_axis_group both;
+        if (k + 1 < groups && join(forward ? g : next, forward ? next : g, &both) &&
+            add_next_group(request, schedule, &both, to, last && k + 2 == groups, true, at,
+                           storage))
+            k++;
+        else
+            add_next_group(request, schedule, g, to, last && k + 1 == groups, false, at, storage);
     }
 }
 

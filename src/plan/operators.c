@@ -2,7 +2,7 @@
  * Operators without a pass over memory: where the engine takes them, the transform after them
  * applies them as it loads, the one before them as it stores.
  */
-#include "plan/schedule.h"
+#include "plan/steps.h"
 
 /* The axes of dimensions and loops, as schedule.c numbers those. */
 weft_fused_operators weft_schedule_fused(const weft_pointwise_step *pointwise,
@@ -58,6 +58,21 @@ static bool take(const weft_schedule_request *request, const weft_pointwise_step
     *(loads ? &step->src_bytes : &step->dst_bytes) = weft_stored_bytes(&pointwise->layout);
     fft->can_alias = is_one_view(&t);
     return true;
+}
+
+bool weft_schedule_takes_operators(const weft_schedule_request *request, weft_schedule *schedule,
+                                   int first, int axes) {
+    const weft_engine_ops *engine = request->computing.engine;
+    weft_step fft = {.kind = WEFT_STEP_COPY};
+    if (!engine || !engine->takes_operators || !engine->together) return false;
+    for (int i = first; i < schedule->steps; i++)
+        if (schedule->step[i].kind == WEFT_STEP_FFT) fft = schedule->step[i];
+    const weft_transform *t = &fft.as.fft.transform;
+    bool takes = fft.kind == WEFT_STEP_FFT && t->dims == axes && engine->together(t) == axes;
+    for (int i = first; i < schedule->steps && takes; i++)
+        if (schedule->step[i].kind == WEFT_STEP_POINTWISE)
+            takes = take(request, &schedule->step[i].as.pointwise, i == 0, &fft);
+    return takes;
 }
 
 static void remove_step(weft_schedule *schedule, int i) {

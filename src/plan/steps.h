@@ -114,6 +114,10 @@ weft_distribution weft_with_extents(const weft_distribution *other, const weft_a
 void weft_schedule_add_groups(const weft_schedule_request *request, weft_schedule *schedule,
                               const weft_axis_group *group, int groups, const weft_end *to,
                               bool last, weft_end *at, weft_distribution *storage);
+/* Whether the engine transforms so many axes in one pass over memory, in the only transform from
+ * step `first` on, and takes what the steps around it do. */
+bool weft_schedule_takes_operators(const weft_schedule_request *request, weft_schedule *schedule,
+                                   int first, int axes);
 /* All transforms of a segment. */
 void weft_schedule_add_transforms(const weft_schedule_request *request, weft_schedule *schedule,
                                   const weft_segment *segment, const weft_end *from,

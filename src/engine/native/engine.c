@@ -48,7 +48,8 @@ struct weft_engine_plan {
     void *column;        /* the last column of a spectrum whose others are in the output; or NULL */
     int64_t last_column; /* bytes to it in the input */
     int in_pieces, out_pieces;  /* 0: one array */
-    int array[WEFT_MAX_PIECES]; /* which array each piece of the input lies in */
+    bool lists_arrays;          /* the input is several arrays, ... */
+    int array[WEFT_MAX_PIECES]; /* ... and this is the one that each piece lies in */
     /* Bytes from one index of the part_loop to the next, in each piece; and the index at which the
      * next execution begins. */
     int64_t in_part[WEFT_MAX_PIECES], out_part[WEFT_MAX_PIECES], part;
@@ -237,9 +238,11 @@ static weft_status add_plane(const planning *p, int first, int second, bool from
                                 .kind = t->kind,
                                 .direction = t->direction,
                                 .whole = whole_of(p, t->dims - 1),
-                                .in_stored = from_output ? 0 : weft_native_stored(t, false),
                                 .out_stored = weft_native_stored(t, true)};
     ends e;
+    if (!from_output) planes.in_stored = weft_native_stored(t, false);
+    if (!from_output) planes.second_in = weft_native_stored_along(t, false, second);
+    planes.first_out = weft_native_stored_along(t, true, first);
     weft_pass_group *group = add_group(p, from_output, false);
     set_loops(p, both, from_output, false, &e, &planes);
     set_stride(&t->in_pieces, false, second, e.in, planes.loops);
@@ -419,16 +422,20 @@ void weft_native_destroy(weft_engine_plan *plan) {
     free(plan);
 }
 
-static void set_pieces(weft_engine_plan *plan, const weft_transform *t) {
+/* Sets the pieces of a transform as it was given, and as it is opened. */
+static void set_pieces(weft_engine_plan *plan, const weft_transform *given,
+                       const weft_transform *t) {
     const int64_t in = (int64_t)weft_transform_element_bytes(t, false);
     const int64_t out = (int64_t)weft_transform_element_bytes(t, true);
     plan->in_pieces = t->in_pieces.count;
     plan->out_pieces = t->out_pieces.count;
+    plan->lists_arrays = given->in_pieces.count > 0;
     for (int k = 0; k < plan->in_pieces; k++) {
         plan->array[k] = t->in_pieces.piece[k].array;
-        plan->in_part[k] = in * t->in_pieces.piece[k].loop_stride[t->part_loop];
+        if (plan->lists_arrays)
+            plan->in_part[k] = in * t->in_pieces.piece[k].loop_stride[t->part_loop];
     }
-    for (int k = 0; k < plan->out_pieces; k++)
+    for (int k = 0; k < plan->out_pieces && given->out_pieces.count > 0; k++)
         plan->out_part[k] = out * t->out_pieces.piece[k].loop_stride[t->part_loop];
 }
 
@@ -477,7 +484,9 @@ weft_status weft_native_plan_with(const weft_transform *transform, weft_native_t
     if (!plan) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "native engine: no memory for a plan");
     size_t held = sizeof *plan;
     plan->threads = weft_native_useful_threads(transform);
-    const weft_transform strides = weft_native_by_largest_pieces(transform);
+    weft_native_opened opened;
+    const weft_transform *in_pieces = weft_native_open(transform, &opened);
+    const weft_transform strides = weft_native_by_largest_pieces(in_pieces);
     const weft_piece spectrum = weft_native_spectrum(transform);
     planning p = {.transform = &strides,
                   .spectrum = transform->round_trip ? &spectrum : NULL,
@@ -485,7 +494,7 @@ weft_status weft_native_plan_with(const weft_transform *transform, weft_native_t
                   .tuning = tuning,
                   .plan = plan,
                   .bytes = &held};
-    set_pieces(plan, transform);
+    set_pieces(plan, transform, in_pieces);
     weft_status status = add_groups(&p);
     if (status == WEFT_SUCCESS) status = add_operators(transform, plan, &held);
     if (status == WEFT_SUCCESS) {
@@ -513,7 +522,7 @@ static weft_status plan_r2r(const weft_transform *t, weft_engine_plan **out, siz
     weft_engine_plan *plan = calloc(1, sizeof *plan);
     if (!plan) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "native engine: no memory for a plan");
     const weft_transform strides = weft_native_by_largest_pieces(t);
-    set_pieces(plan, t);
+    set_pieces(plan, t, t);
     *bytes = sizeof *plan;
     weft_status status = WEFT_SUCCESS;
     for (int i = 0; i < t->dims && status == WEFT_SUCCESS; i++) {
@@ -627,7 +636,9 @@ static weft_status run_plan(void *argument, const void *in, void *out) {
     source[0] = in;
     target[0] = out;
     for (int k = 0; k < plan->in_pieces; k++)
-        source[k] = ((const char *const *)in)[plan->array[k]] + plan->part * plan->in_part[k];
+        source[k] = plan->lists_arrays
+                        ? ((const char *const *)in)[plan->array[k]] + plan->part * plan->in_part[k]
+                        : in;
     for (int k = 0; k < plan->out_pieces; k++)
         target[k] = (char *)out + plan->part * plan->out_part[k];
     for (int i = 0; i < plan->r2r_passes; i++) {

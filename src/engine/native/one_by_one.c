@@ -116,8 +116,9 @@ int64_t weft_one_by_one_offset(const weft_native_pass *pass, const weft_native_p
 
 /* Fills in the points of a line that do not lie in memory. */
 static void pad_line(const weft_native_side *side, char *line) {
-    const int64_t beyond = side->points - side->stored;
-    memset(line + side->stored * side->whole.stride, 0, (size_t)(beyond * side->whole.stride));
+    const weft_native_extent *stored = &side->stored;
+    const int64_t others = side->points - stored->low - stored->high;
+    memset(line + stored->low * side->whole.stride, 0, (size_t)(others * side->whole.stride));
 }
 
 /* Puts a contiguous line together from its pieces, and applies the operators. */

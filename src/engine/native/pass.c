@@ -95,7 +95,7 @@ static int merge_loops(const weft_pass_request *request, sorted_loop *loop, int 
 }
 
 static void make_side(const weft_native_pass *pass, const weft_dimension *dim,
-                      const sorted_loop *loop, bool output, int64_t stored,
+                      const sorted_loop *loop, bool output, weft_native_extent stored,
                       weft_native_side *side) {
     side->real = pass->kind == (output ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
     int64_t bytes = element_bytes(pass->kernels, side->real);
@@ -105,8 +105,9 @@ static void make_side(const weft_native_pass *pass, const weft_dimension *dim,
     side->pieces = 1;
     side->piece = &side->whole;
     side->points = pass->kind == WEFT_TRANSFORM_C2C || side->real ? pass->n : pass->n / 2 + 1;
-    side->stored = stored > 0 ? stored : side->points;
-    side->whole = (weft_native_piece){.points = side->stored, .stride = stride * bytes};
+    side->stored = stored.low > 0 ? stored : (weft_native_extent){side->points, 0};
+    side->whole = (weft_native_piece){.points = stored.high > 0 ? side->points : side->stored.low,
+                                      .stride = stride * bytes};
     for (int i = 0; i < pass->loops; i++)
         side->whole.loop_stride[i] = (output ? loop[i].d.out_stride : loop[i].d.in_stride) * bytes;
 }
@@ -118,7 +119,7 @@ static int64_t adjoining_bytes(const weft_native_pass *pass) {
     enum { MOST = 1 << 15 };
     const weft_native_side *side = &pass->out;
     const int64_t line = side->whole.points * side->whole.stride, lanes = pass->kernels->lanes;
-    const bool by_number = side->real && (!pass->halved || side->stored % 2 != 0);
+    const bool by_number = side->real && (!pass->halved || side->stored.low % 2 != 0);
     bool adjoin = side->access == WEFT_ALONG && !by_number && pass->loops > 0 &&
                   side->pieces == 1 && pass->loop[0] >= lanes && side->whole.loop_stride[0] == line;
     return adjoin && lanes * line <= MOST ? line : 0;
@@ -218,7 +219,7 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
     sorted_loop loop[WEFT_PASS_LOOPS];
     if (request->spectrum.count == 0) return create_half(request, loop, pass, bytes);
     weft_pass_request there = *request, back = *request;
-    there.out_stored = back.in_stored = 0;
+    there.out_stored = back.in_stored = (weft_native_extent){0, 0};
     back.direction = WEFT_INVERSE;
     if (request->kind == WEFT_TRANSFORM_R2C) back.kind = WEFT_TRANSFORM_C2R;
     WEFT_TRY(create_half(&there, loop, pass, bytes));

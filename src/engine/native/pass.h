@@ -26,6 +26,12 @@ typedef struct weft_native_piece {
     int64_t loop_stride[WEFT_PASS_LOOPS];
 } weft_native_piece;
 
+/* Points of a line that lie in memory: the first `low` and the last `high`; 0 and 0: all. The
+ * others are loaded as zeros, and not stored. */
+typedef struct weft_native_extent {
+    int64_t low, high;
+} weft_native_extent;
+
 /* One side of a pass. */
 typedef struct weft_native_side {
     weft_access access;
@@ -34,10 +40,10 @@ typedef struct weft_native_side {
     int pieces;
     weft_native_piece *piece; /* &whole, or owned */
     weft_native_piece whole;
-    int64_t points, stored; /* of a line, and of these those that lie in memory, the first ones: the
-                               others are loaded as zeros, and not stored */
-    int64_t *offset;        /* across, one piece with all points: bytes from the first to point j */
-    int64_t *fused_offset;  /* these offsets in the order of the first or last stage */
+    int64_t points;            /* of a line */
+    weft_native_extent stored; /* never 0 and 0 */
+    int64_t *offset;       /* across, one piece with all points: bytes from the first to point j */
+    int64_t *fused_offset; /* these offsets in the order of the first or last stage */
     const weft_native_operated *operated; /* along, one piece: operators on the lines; or NULL */
 } weft_native_side;
 
@@ -65,8 +71,11 @@ typedef struct weft_pass_request {
     int loops;
     weft_dimension loop[WEFT_PASS_LOOPS];
     weft_native_pieces in, out;
-    int64_t in_stored, out_stored; /* points of a line that lie in memory on either side, at least
-                                      one; 0: all. Pieces hold no others */
+    /* Of either side. Pieces hold no others; where there are none, points lie as if all did. */
+    weft_native_extent in_stored, out_stored;
+    /* Of planes: points along the axis that is transformed first, of its results, and along the
+     * other one before it is transformed. */
+    weft_native_extent first_out, second_in;
     /* Of a round trip, one piece: the strides of the loops in the box of its operators. */
     weft_native_pieces spectrum;
     bool in_batch; /* this and `whole` as in weft_transform: of equal lines, all are transformed
@@ -151,7 +160,7 @@ bool weft_native_pass_make_roots(weft_native_pass *pass, size_t *bytes);
 
 /* Whether all points of a line lie in memory. */
 static inline bool weft_native_side_is_whole(const weft_native_side *side) {
-    return side->stored == side->points;
+    return side->stored.low + side->stored.high == side->points;
 }
 
 /* Whether results are scaled by a number of the kernels' precision. */

@@ -116,9 +116,9 @@ weft_status weft_pass_group_create_blocks(const weft_pass_request *request, weft
 /* Makes a group of two passes over each plane of two axes; `first` is transformed before `second`.
  * The request's loops are those over the planes. Pieces of the input are along `first`, and their
  * loop strides end with that of `second`; pieces of the output are along `second`, and their loop
- * strides end with that of `first`. The request's in_stored counts points along `first`, its
- * out_stored along `second`. With `flushes`, rows that are contiguous in the output are
- * flushed to it. */
+ * strides end with that of `first`. The request's in_stored and first_out are those along `first`,
+ * its second_in and out_stored those along `second`. With `flushes`, rows that are contiguous in
+ * the output are flushed to it. */
 weft_status weft_pass_group_create_plane(const weft_pass_request *planes,
                                          const weft_dimension *first, const weft_dimension *second,
                                          bool flushes, weft_pass_group *group, size_t *bytes);

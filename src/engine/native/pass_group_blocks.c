@@ -66,7 +66,8 @@ bool weft_pass_group_has_blocks(const weft_pass_request *r) {
     if (beside.in == beside.out) return true;
     if (r->spectrum.count > 0) return false;
     if (in && out)
-        return r->in.count == 0 && r->out.count == 0 && r->in_stored == 0 && r->out_stored == 0;
+        return r->in.count == 0 && r->out.count == 0 && r->in_stored.low == 0 &&
+               r->out_stored.low == 0;
     return lines_of_one_side(r, r->loop[in ? beside.in : beside.out].n) > 0;
 }
 
@@ -181,9 +182,10 @@ static int64_t loop_over_blocks(const weft_pass_request *r, int beside, int64_t 
     return lines;
 }
 
-/* Points of a line that lie in memory: only these are copied. */
+/* Points of a line that lie in memory, the first ones where there are no pieces: only these are
+ * copied. */
 static int64_t stored_of(const weft_pass_request *r, bool output) {
-    const int64_t stored = output ? r->out_stored : r->in_stored;
+    const int64_t stored = (output ? r->out_stored : r->in_stored).low;
     return stored > 0 ? stored : r->dim.n;
 }
 

@@ -26,8 +26,8 @@ int64_t weft_pass_group_gathers(const weft_pass_request *lines, int threads) {
     const int64_t most = WEFT_CACHE_LINE / weft_complex_bytes(lines->kernels);
     const int64_t share = beside < 0 ? 0 : lines->loop[beside].n / threads;
     const bool strided = lines->dim.in_stride != 1 && lines->dim.out_stride != 1;
-    const bool plain = lines->in.count == 0 && lines->out.count == 0 && lines->in_stored == 0 &&
-                       lines->out_stored == 0 && lines->spectrum.count == 0;
+    const bool plain = lines->in.count == 0 && lines->out.count == 0 && lines->in_stored.low == 0 &&
+                       lines->out_stored.low == 0 && lines->spectrum.count == 0;
     if (!strided || !plain || share < 2) return 0;
     return share < most ? share : most;
 }

@@ -9,27 +9,32 @@
 #include <string.h>
 
 /* The buffer holds the complex plane with the halved axis, which is the first one transformed
- * (forward) or the second (inverse), contiguous. */
+ * (forward) or the second (inverse), contiguous. It has no more columns than are stored. */
 typedef struct plane {
     int64_t rows, columns; /* complex; columns contiguous */
     int64_t stride;
 } plane;
 
-static plane plane_of(const weft_kernels *kernels, weft_transform_kind kind, int64_t first,
-                      int64_t second, bool second_contiguous) {
-    plane p = {second, first, 0};
-    if (second_contiguous) p = (plane){first, second, 0};
-    if (kind == WEFT_TRANSFORM_R2C) p.columns = first / 2 + 1;
-    if (kind == WEFT_TRANSFORM_C2R) p.columns = second / 2 + 1;
-    p.stride = weft_pass_group_padded(kernels, p.columns);
+static int64_t count_of(weft_native_extent stored, int64_t all) {
+    return stored.low > 0 ? stored.low + stored.high : all;
+}
+
+static plane plane_of(const weft_pass_request *planes, int64_t first, int64_t second,
+                      bool second_contiguous) {
+    const bool r2c = planes->kind == WEFT_TRANSFORM_R2C, c2r = planes->kind == WEFT_TRANSFORM_C2R;
+    plane p = {second, count_of(planes->first_out, r2c ? first / 2 + 1 : first), 0};
+    if (second_contiguous)
+        p = (plane){first, count_of(planes->second_in, c2r ? second / 2 + 1 : second), 0};
+    p.stride = weft_pass_group_padded(planes->kernels, p.columns);
     return p;
 }
 
 size_t weft_pass_group_plane_bytes(const weft_kernels *kernels, weft_transform_kind kind,
                                    int64_t first, int64_t second) {
+    const weft_pass_request all = {.kernels = kernels, .kind = kind};
     bool c2r = kind == WEFT_TRANSFORM_C2R;
-    plane p = plane_of(kernels, kind, first, second, c2r);
-    plane transposed = plane_of(kernels, kind, first, second, c2r || kind == WEFT_TRANSFORM_C2C);
+    plane p = plane_of(&all, first, second, c2r);
+    plane transposed = plane_of(&all, first, second, c2r || kind == WEFT_TRANSFORM_C2C);
     int64_t numbers = p.rows * p.stride, others = transposed.rows * transposed.stride;
     return (size_t)((numbers > others ? numbers : others) * weft_complex_bytes(kernels));
 }
@@ -50,20 +55,38 @@ static void choose_passes(const weft_pass_request *planes, const weft_dimension 
         one->dim = (weft_dimension){first->n, first->in_stride, p->stride};
         one->loop[0] = (weft_dimension){p->columns, second->in_stride, 1};
         two->dim = (weft_dimension){second->n, 1, second->out_stride};
-        two->loop[0] = (weft_dimension){first->n, p->stride, first->out_stride};
+        two->loop[0] =
+            (weft_dimension){count_of(planes->first_out, first->n), p->stride, first->out_stride};
         if (planes->kind == WEFT_TRANSFORM_C2R) one->direction = WEFT_INVERSE;
     } else {
         one->dim = (weft_dimension){first->n, first->in_stride, 1};
-        one->loop[0] = (weft_dimension){second->n, second->in_stride, p->stride};
+        one->loop[0] =
+            (weft_dimension){count_of(planes->second_in, second->n), second->in_stride, p->stride};
         two->dim = (weft_dimension){second->n, p->stride, second->out_stride};
         two->loop[0] = (weft_dimension){p->columns, 1, first->out_stride};
         if (planes->kind == WEFT_TRANSFORM_R2C) two->direction = WEFT_FORWARD;
     }
+    one->out_stored = planes->first_out;
+    two->in_stored = planes->second_in;
 }
 
-/* How many of a plane's rows lie in memory, and are copied. */
-static int64_t stored_of(const plane *p, int64_t stored) {
-    return stored > 0 ? stored : p->rows;
+/* Points of a line with others missing in between, which follow each other in the buffer. */
+static void lay_close(weft_native_extent stored, int64_t n, int64_t stride, int64_t loop_stride,
+                      weft_native_piece piece[2], weft_native_pieces *pieces) {
+    if (stored.high == 0) return;
+    piece[0] =
+        (weft_native_piece){.points = stored.low, .stride = stride, .loop_stride = {loop_stride}};
+    piece[1] = (weft_native_piece){.offset = stored.low * stride,
+                                   .first = n - stored.high,
+                                   .points = stored.high,
+                                   .stride = stride,
+                                   .loop_stride = {loop_stride}};
+    *pieces = (weft_native_pieces){2, piece};
+}
+
+/* How many of a plane's rows lie in memory, and are copied, where there are no pieces. */
+static int64_t stored_of(const plane *p, weft_native_extent stored) {
+    return stored.low > 0 ? stored.low : p->rows;
 }
 
 static weft_pass_group_rows rows_of(const weft_kernels *kernels, const plane *p) {
@@ -82,9 +105,14 @@ weft_status weft_pass_group_create_plane(const weft_pass_request *planes,
     const bool second_contiguous =
         planes->kind == WEFT_TRANSFORM_C2R ||
         (planes->kind == WEFT_TRANSFORM_C2C && llabs(second->in_stride) < llabs(first->in_stride));
-    const plane p = plane_of(kernels, planes->kind, first->n, second->n, second_contiguous);
+    const plane p = plane_of(planes, first->n, second->n, second_contiguous);
     weft_pass_request one, two;
+    weft_native_piece between[2][2];
     choose_passes(planes, first, second, &p, second_contiguous, &one, &two);
+    lay_close(one.out_stored, first->n, one.dim.out_stride, one.loop[0].out_stride, between[0],
+              &one.out);
+    lay_close(two.in_stored, second->n, two.dim.in_stride, two.loop[0].in_stride, between[1],
+              &two.in);
     group->buffer_bytes = weft_pass_group_plane_bytes(kernels, planes->kind, first->n, second->n);
     weft_pass_group_pieces in, out; /* loop 0 of either pass is the plane's other axis */
     weft_pass_group_gather(&planes->in, &in);
@@ -141,7 +169,7 @@ weft_status weft_pass_group_create_plane_and_back(const weft_pass_request *plane
                                                   weft_pass_group *group, size_t *bytes) {
     const weft_kernels *kernels = planes->kernels;
     const bool real = planes->kind == WEFT_TRANSFORM_R2C;
-    const plane p = plane_of(kernels, planes->kind, first->n, second->n, false);
+    const plane p = plane_of(planes, first->n, second->n, false);
     weft_pass_group_pieces spectrum; /* loop 0 of the second pass is along `first` */
     weft_pass_group_gather(&planes->spectrum, &spectrum);
     weft_pass_group_set_strides(&planes->spectrum, planes->loops, &spectrum, 0);

@@ -106,10 +106,11 @@ static void run_pass(const weft_pass_group *group, int i, const part *p, int64_t
                                  group->pass[i].scale, first, end);
         return;
     }
-    const void *single[1] = {p->array[group->from[i]]};
+    /* A plane in the buffer may have two pieces. */
+    const void *single[2] = {p->array[group->from[i]], p->array[group->from[i]]};
     const void *const *in = single;
     if (group->from[i] == WEFT_PASS_GROUP_IN) in = p->in;
-    void *to[1] = {p->array[group->to[i]]};
+    void *to[2] = {p->array[group->to[i]], p->array[group->to[i]]};
     void *const *out = group->to[i] == WEFT_PASS_GROUP_OUT ? p->out : to;
     weft_native_pass_run(&group->pass[i], in, out, p->scratch, p->number, first, end);
 }

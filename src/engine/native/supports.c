@@ -187,10 +187,67 @@ static int end_dimension(const weft_transform *t, bool output) {
     return weft_native_in_order(t, output && !t->round_trip ? t->dims - 1 : 0);
 }
 
-int64_t weft_native_stored(const weft_transform *t, bool output) {
+weft_native_extent weft_native_stored_along(const weft_transform *t, bool output, int d) {
     const weft_fused_operators *f = output ? &t->store : &t->load;
-    if (!f->list || !f->layout.stored.cropped) return 0;
-    return f->layout.stored.n[f->dim_axis[end_dimension(t, output)]];
+    const int axis = f->dim_axis[d];
+    if (!f->list || f->layout.stored.n[axis] == f->layout.box.n[axis])
+        return (weft_native_extent){0, 0};
+    const int64_t high = f->layout.stored.high[axis];
+    return (weft_native_extent){f->layout.stored.n[axis] - high, high};
+}
+
+weft_native_extent weft_native_stored(const weft_transform *t, bool output) {
+    return weft_native_stored_along(t, output, end_dimension(t, output));
+}
+
+/* One side as pieces: those that it has or, where it is one array, that one. */
+static weft_pieces pieces_of(const weft_transform *t, bool output, weft_piece *one) {
+    const weft_pieces *pieces = output ? &t->out_pieces : &t->in_pieces;
+    const weft_native_extent stored = weft_native_stored(t, output);
+    if (pieces->count > 0) return *pieces;
+    *one = (weft_piece){.n = stored.low + stored.high};
+    for (int d = 0; d < t->dims; d++)
+        one->dim_stride[d] = output ? t->dim[d].out_stride : t->dim[d].in_stride;
+    for (int i = 0; i < t->loops; i++)
+        one->loop_stride[i] = output ? t->loop[i].out_stride : t->loop[i].in_stride;
+    return (weft_pieces){1, end_dimension(t, output), one};
+}
+
+/* Numbers the points of pieces, which are those that are stored, as those of whole lines, from
+ * which points are missing in between; a piece with points on both sides becomes two. */
+static bool open_pieces(const weft_transform *t, bool output, weft_piece *piece,
+                        weft_pieces *opened) {
+    const weft_native_extent stored = weft_native_stored(t, output);
+    weft_piece one;
+    if (stored.high == 0) return true;
+    const weft_pieces given = pieces_of(t, output, &one);
+    const int64_t missing = t->dim[given.dim].n - stored.low - stored.high;
+    int count = 0;
+    if (given.dim != end_dimension(t, output) || given.count >= WEFT_MAX_PIECES) return false;
+    for (int k = 0; k < given.count; k++) {
+        const weft_piece *p = &given.piece[k];
+        const int64_t below = stored.low - p->first;
+        const int64_t low = below < 0 ? 0 : below < p->n ? below : p->n;
+        if (low > 0) {
+            piece[count] = *p;
+            piece[count++].n = low;
+        }
+        if (low == p->n) continue;
+        piece[count] = *p;
+        piece[count].offset += low * p->dim_stride[given.dim];
+        piece[count].first += low + missing;
+        piece[count++].n -= low;
+    }
+    *opened = (weft_pieces){count, given.dim, piece};
+    return true;
+}
+
+const weft_transform *weft_native_open(const weft_transform *t, weft_native_opened *opened) {
+    if (weft_native_stored(t, false).high == 0 && weft_native_stored(t, true).high == 0) return t;
+    opened->transform = *t;
+    const bool fits = open_pieces(t, false, opened->in, &opened->transform.in_pieces) &&
+                      open_pieces(t, true, opened->out, &opened->transform.out_pieces);
+    return fits ? &opened->transform : NULL;
 }
 
 /* Whether one loop is within another on both sides or on none: the strides of padded and cropped
@@ -219,19 +276,40 @@ static bool keeps_tiles(const weft_transform *transform) {
            loops_agree(&t, last);
 }
 
-/* An array that is padded or cropped along the dimension of whose lines it holds the first points,
- * at least two, so that the strides tell the order of the axes. Where further passes work on the
- * array, it must hold all. */
+/* Whether an array holds all along every axis but that of dimension d and, of a plane that is
+ * truncated, of the other dimension; and where it does not, two points at least, so that strides
+ * tell the order of the axes. */
+static bool holds_all_but(const weft_transform *t, const weft_fused_operators *f, int d) {
+    const bool plane = t->dims == 2 && weft_native_plane_fits(t) && !t->round_trip &&
+                       (f->layout.place == WEFT_PLACE_SPECTRAL || //
+                        f->layout.place == WEFT_PLACE_SPECTRUM);
+    for (int a = 0; a < f->layout.box.axes; a++) {
+        const bool may = a == f->dim_axis[d] || (plane && a == f->dim_axis[1 - d]);
+        const int64_t n = f->layout.stored.n[a];
+        if (n != f->layout.box.n[a] && (!may || n < 2)) return false;
+    }
+    return f->layout.stored.n[f->dim_axis[d]] >= 2;
+}
+
+static bool has_gaps(const weft_fused_operators *f) {
+    for (int a = 0; a < f->layout.box.axes; a++)
+        if (f->layout.stored.high[a] > 0) return true;
+    return false;
+}
+
+/* An array that is padded, cropped or truncated along the dimension of whose lines it holds some
+ * points. Where further passes work on the array, it must hold all. Between points that it holds
+ * nothing is operated on but scaled. */
 static bool takes_stored(const weft_transform *t, bool output, const weft_device_ops *device) {
     const weft_fused_operators *f = output ? &t->store : &t->load;
     if (!f->list || weft_stored_is_plain(&f->layout.stored)) return true;
-    const weft_stored *stored = &f->layout.stored;
-    const int d = end_dimension(t, output), axis = f->dim_axis[d];
+    const int d = end_dimension(t, output);
     const bool one_group = t->dims == 1 || (t->dims == 2 && weft_native_plane_fits(t));
-    for (int a = 0; a < f->layout.box.axes; a++)
-        if ((a != axis && stored->n[a] != f->layout.box.n[a]) || stored->high[a] > 0) return false;
-    return stored->storage == WEFT_STORAGE_SAME && stored->n[axis] >= 2 && !t->in_place &&
-           t->kind != WEFT_TRANSFORM_R2R && device->host_addressable &&
+    double factor;
+    const bool scales = weft_operators_only_scale(f->list, &factor);
+    if (has_gaps(f) && (t->round_trip || !(output ? scales : f->list->count == 0))) return false;
+    return f->layout.stored.storage == WEFT_STORAGE_SAME && holds_all_but(t, f, d) &&
+           !t->in_place && t->kind != WEFT_TRANSFORM_R2R && device->host_addressable &&
            t->dim[d].n <= WEFT_NATIVE_LONGEST_TILE && keeps_tiles(t) &&
            (one_group || (!output && t->kind != WEFT_TRANSFORM_C2R));
 }
@@ -369,7 +447,12 @@ static weft_status supports_r2r(const weft_transform *t, const weft_device_ops *
     return WEFT_SUCCESS;
 }
 
-weft_status weft_native_supports(const weft_transform *transform, const weft_device_ops *device) {
+weft_status weft_native_supports(const weft_transform *given, const weft_device_ops *device) {
+    weft_native_opened opened;
+    const weft_transform *transform = weft_native_open(given, &opened);
+    if (!transform)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED, "native engine: a truncated spectrum in %d pieces",
+                         WEFT_MAX_PIECES);
     if (!device->run)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "native engine: device %s cannot run host code; choose another engine",

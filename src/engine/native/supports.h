@@ -6,6 +6,7 @@
 #define WEFT_ENGINE_NATIVE_SUPPORTS_H
 
 #include "engine/engine.h"
+#include "engine/native/pass_group.h"
 
 enum { WEFT_NATIVE_LONGEST_TILE = 4096 /* most points of a contiguous line that a tile holds */ };
 
@@ -55,9 +56,21 @@ bool weft_native_only_scales(const weft_transform *transform, double *factor);
 /* Whether the operators on the input are none, so that it is only padded. */
 bool weft_native_only_pads(const weft_transform *transform);
 
-/* Points of a line that the array on one side holds where it is padded, or cropped: along the
- * dimension that is transformed first, or last. 0: all. */
-int64_t weft_native_stored(const weft_transform *transform, bool output);
+/* Points of a line that the array on one side holds where it is padded, cropped or truncated: along
+ * dimension d, and along the one that is transformed first, or last. */
+weft_native_extent weft_native_stored_along(const weft_transform *transform, bool output, int d);
+weft_native_extent weft_native_stored(const weft_transform *transform, bool output);
+
+/* A transform one of whose arrays holds the first and the last points of lines, as that of pieces
+ * which hold these, and where those are. */
+typedef struct weft_native_opened {
+    weft_transform transform;
+    weft_piece in[WEFT_MAX_PIECES], out[WEFT_MAX_PIECES];
+} weft_native_opened;
+
+/* Such a transform, in `opened`; others are returned as they are. NULL: that wants too many pieces.
+ */
+const weft_transform *weft_native_open(const weft_transform *transform, weft_native_opened *opened);
 
 /* Whether operators on the output are applied to rows that are flushed, of blocks or planes. */
 bool weft_native_flushes_operated(const weft_transform *transform);

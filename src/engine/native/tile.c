@@ -111,7 +111,7 @@ static weft_tile_rows find_rows(const weft_native_pass *pass, const weft_native_
         for (int64_t j = piece->first; j < piece->first + piece->points; j++, row += piece->stride)
             room[order ? order[j] : j] = row;
     }
-    for (int64_t j = side->stored; j < side->points; j++)
+    for (int64_t j = side->stored.low; j < side->points - side->stored.high; j++)
         room[order ? order[j] : j] = (intptr_t)beyond;
     return (weft_tile_rows){NULL, room};
 }
@@ -147,10 +147,10 @@ static int64_t rows_of(const weft_native_pass *pass, const weft_native_side *sid
     return side->real && pass->halved ? points / 2 : points;
 }
 
-/* Rows of the tile that hold the points which lie in memory, the last one perhaps only one point of
- * a pair. */
+/* Rows of the tile that hold the first points which lie in memory, the last one perhaps only one
+ * point of a pair. */
 static int64_t rows_that_hold(const weft_native_pass *pass, const weft_native_side *side) {
-    return side->real && pass->halved ? (side->stored + 1) / 2 : side->stored;
+    return side->real && pass->halved ? (side->stored.low + 1) / 2 : side->stored.low;
 }
 
 /* Bytes from what is loaded to what should be prefetched meanwhile: the lines of the next tile
@@ -249,7 +249,8 @@ void weft_tile_load(const weft_native_pass *pass, const void *const *array,
                       n, w->tile, rows, t->count);
         if (pairs && piece->points % 2 != 0) load_last(pass, piece, lines, w->tile, t->count);
     }
-    for (int64_t j = rows_that_hold(pass, side); j < pass->load_points; j++)
+    const int64_t zeros = pass->load_points - side->stored.high; /* end here */
+    for (int64_t j = rows_that_hold(pass, side); j < zeros; j++)
         memset((char *)w->tile + pass->load_row[j] * (int64_t)WEFT_ROW_BYTES, 0, WEFT_ROW_BYTES);
 }
 
@@ -267,6 +268,22 @@ static void store_gathered(const weft_native_pass *pass, void *array, const weft
     k->store_lines(w->tile, pass->store_row, n, lines, k->lanes, false, pass->scale);
     k->copy(w->lines, (char *)array + weft_tile_offset(pass, side->piece, t, 0), k->lanes * line,
             true);
+}
+
+/* Stores rows of complex lines that are neighbours: those that are the first points, and the last.
+ */
+static void store_rows(const weft_native_pass *pass, const weft_tile_rows *r,
+                       const weft_tile_lines *t, const weft_tile_work *w, bool stream) {
+    const weft_kernels *k = pass->kernels;
+    const weft_native_side *side = &pass->out;
+    void *base = (void *)(uintptr_t)r->base;
+    const bool past = stream && t->count == k->lanes && !weft_native_side_is_whole(side);
+    const int64_t high = side->points - side->stored.high;
+    k->store_rows(w->tile, pass->store_row, side->stored.low, base, r->offset, t->count, past,
+                  pass->scale);
+    if (high < side->points)
+        k->store_rows(w->tile, pass->store_row + high, side->stored.high, base, r->offset + high,
+                      t->count, past, pass->scale);
 }
 
 /* Whether the tile is full and each of its lines is stored right after the previous one. */
@@ -295,14 +312,11 @@ void weft_tile_store(const weft_native_pass *pass, void *const *array, const wef
     const bool pairs = side->real && pass->halved;
     if (side->access == WEFT_ACROSS) {
         weft_tile_rows r = weft_tile_target(pass, array, t, false, w);
-        void *base = (void *)(uintptr_t)r.base;
         if (side->real)
-            k->store_real_rows(w->tile, pass->store_row, rows_that_hold(pass, side), pairs, base,
-                               r.offset, t->count, pass->scale);
+            k->store_real_rows(w->tile, pass->store_row, rows_that_hold(pass, side), pairs,
+                               (void *)(uintptr_t)r.base, r.offset, t->count, pass->scale);
         else
-            k->store_rows(w->tile, pass->store_row, side->stored, base, r.offset, t->count,
-                          stream && t->count == k->lanes && !weft_native_side_is_whole(side),
-                          pass->scale);
+            store_rows(pass, &r, t, w, stream);
         return;
     }
     if (pass->stream && !stream && !side->operated && all_adjoin(pass, t)) {
