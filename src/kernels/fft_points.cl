@@ -257,6 +257,14 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
 #define LOAD_IF(e)
 #endif
 
+/* Of a spectrum that is truncated, which is in no pieces, how far before its place in the whole line
+ * a number is. */
+#if load_has_gaps
+#define LOAD_GAP (IN_NUMBERS * load_gaps(sought_indices, load_at))
+#else
+#define LOAD_GAP 0
+#endif
+
 /* Complex number `number` of a line. Pieces hold what an array holds: of one that is padded, the
  * points that are there. */
 #ifdef IN_PIECES
@@ -269,7 +277,7 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
     result = load_two(at);
 #else
 #define LOAD_FOUND(result)                                                                         \
-    result = LOAD_TWO(from + sought * (IN_UNIT ? IN_NUMBERS : shape.in_point));
+    result = LOAD_TWO(from + sought * (IN_UNIT ? IN_NUMBERS : shape.in_point) - LOAD_GAP);
 #endif
 #define LOAD_COMPLEX(result, number)                                                               \
     {                                                                                              \
@@ -537,6 +545,9 @@ typedef struct line_out_place {
 /* Stores element e of the line. */
 FUNCTION void store_element(line_out_place to, long64 place, int e, real2 z) {
     STORE_IF(e) {
+#if store_has_gaps
+        place -= OUT_NUMBERS * store_gaps(stored_indices, to.operators);
+#endif
         OPERATE_STORED(z, e)
 #if store_stores && store_converts
         to.at[place] = CONVERT_STORED(z);

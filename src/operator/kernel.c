@@ -405,6 +405,7 @@ static void write_stored(writing *w) {
                   "(void)index; (void)places;\nreturn 0%s;\n}\n",
                   w->name, w->name, layout->real, w->name, w->kernel->converts, w->name, w->name,
                   written(&w->inside), w->name, w->name, written(&w->gaps));
+    if (w->gaps.text) weft_text_add(c, "#define %s_has_gaps 1\n", w->name);
     if (!w->kernel->converts) return;
     weft_text_add(c, "typedef %s %s_stored;\n", kinds[layout->stored.storage].type, w->name);
     if (weft_pointwise_loads(layout))

@@ -144,8 +144,8 @@ static weft_status jit_supports(const weft_transform *t, const weft_device_ops *
     if (!has_real_operators(&t->load, t->kind) || !has_real_operators(&t->store, t->kind))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: real-to-real transforms of complex numbers with operators");
-    if (has_gaps(&t->load) || has_gaps(&t->store))
-        return weft_fail(WEFT_ERROR_UNSUPPORTED, "jit engine: truncated spectra");
+    if ((in->count > 0 && has_gaps(&t->load)) || (out->count > 0 && has_gaps(&t->store)))
+        return weft_fail(WEFT_ERROR_UNSUPPORTED, "jit engine: a truncated spectrum in pieces");
     if (t->in_place && weft_transform_is_real(t, false) != weft_transform_is_real(t, true))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: a batch of real transforms in place; use two buffers");
