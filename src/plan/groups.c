@@ -255,12 +255,14 @@ static void add_group(const weft_schedule_request *request, weft_schedule *sched
                                   forward ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE, &wide_to, to);
 }
 
-/* Two neighbouring groups as one: along an axis whose spectrum is truncated, and the next one. */
+/* Two neighbouring groups as one, whose spectrum is truncated; `first` is transformed first going
+ * forward. */
 static bool join(const weft_axis_group *first, const weft_axis_group *second,
                  weft_axis_group *both) {
-    if (!first->truncated || first->axes != 1 || second->axes != 1 || second->padded) return false;
+    if (!first->truncated || second->padded) return false;
     *both = *first;
-    both->axis[both->axes++] = second->axis[0];
+    memcpy(both->axis + first->axes, second->axis, (size_t)second->axes * sizeof *second->axis);
+    both->axes += second->axes;
     return true;
 }
 
@@ -284,20 +286,28 @@ static bool add_next_group(const weft_schedule_request *request, weft_schedule *
     return true;
 }
 
+/* An engine that takes no operators transforms all axes at once, and one step truncates them. One
+ * that does may truncate both axes of a plane, which stays in the caches. */
 void weft_schedule_add_groups(const weft_schedule_request *request, weft_schedule *schedule,
                               const weft_axis_group *group, int groups, const weft_end *to,
                               bool last, weft_end *at, weft_distribution *storage) {
     const bool forward = request->direction == WEFT_FORWARD;
-    for (int k = 0; k < groups; k++) {
-        const weft_axis_group *g = &group[forward ? k : groups - 1 - k];
-        const weft_axis_group *next = forward ? g + 1 : g - 1;
-        weft_axis_group both;
-        if (k + 1 < groups && join(forward ? g : next, forward ? next : g, &both) &&
-            add_next_group(request, schedule, &both, to, last && k + 2 == groups, true, at,
+    const weft_engine_ops *engine = request->computing.engine;
+    const bool fuses = !engine || engine->takes_operators;
+    for (int k = 0; k < groups;) {
+        weft_axis_group now = group[forward ? k : groups - 1 - k], both;
+        bool joins = false;
+        for (k++; k < groups; k++, now = both) {
+            const weft_axis_group *next = &group[forward ? k : groups - 1 - k];
+            joins = join(forward ? &now : next, forward ? next : &now, &both);
+            if (!joins || fuses) break;
+        }
+        if (joins && fuses && both.axes == 2 &&
+            add_next_group(request, schedule, &both, to, last && k + 1 == groups, true, at,
                            storage))
             k++;
         else
-            add_next_group(request, schedule, g, to, last && k + 1 == groups, false, at, storage);
+            add_next_group(request, schedule, &now, to, last && k == groups, false, at, storage);
     }
 }
 
