@@ -205,7 +205,7 @@ static void choose_axes(weft_problem *p) {
         p->axis[halved] = WEFT_AXIS_REAL;
 }
 
-/* Operators, other numbers and padding, each now and then. */
+/* Operators, spectra of fewer points, other numbers and padding, each now and then. */
 static void choose_extras(strided_case *c, bool host) {
     weft_problem *p = &c->problem;
     weft_operators *lists[] = {&p->load, &p->spectral, &p->store};
@@ -213,6 +213,10 @@ static void choose_extras(strided_case *c, bool host) {
         c->operators[i] = random_operator(host);
         if (random_below(4) == 0) *lists[i] = (weft_operators){&c->operators[i], 1};
     }
+    const bool truncates = random_below(4) == 0;
+    for (int a = 0; a < p->rank && truncates; a++)
+        if (p->axis[a] != WEFT_AXIS_NONE && random_below(2))
+            p->truncate_to[a] = 1 + random_below((int)p->n[a]);
     if (random_below(4) > 0) return;
     if (random_below(2)) p->load_storage = random_below(2) ? WEFT_STORAGE_I16 : WEFT_STORAGE_FLOAT;
     if (random_below(2)) p->store_storage = WEFT_STORAGE_FLOAT;
@@ -225,7 +229,8 @@ static void choose_views(strided_case *c) {
     const int rank = p->rank, axes = rank + 1, halved = weft_axis_halved(p);
     for (int a = 0; a < rank; a++) {
         c->stored[WEFT_INPUT][a] = p->pad_from[a] > 0 ? p->pad_from[a] : p->n[a];
-        c->stored[WEFT_OUTPUT][a] = a == halved ? p->n[a] / 2 + 1 : p->n[a];
+        const int64_t points = p->truncate_to[a] > 0 ? p->truncate_to[a] : p->n[a];
+        c->stored[WEFT_OUTPUT][a] = a == halved ? points / 2 + 1 : points;
     }
     for (int s = 0; s < 2; s++) {
         c->stored[s][rank] = p->batch;
@@ -236,7 +241,8 @@ static void choose_views(strided_case *c) {
     if (which & 2) random_strides(c->stored[WEFT_OUTPUT], axes, c->stride[WEFT_OUTPUT]);
     c->same_view =
         p->kind != WEFT_R2C && !p->load_storage && !p->store_storage && random_below(3) == 0;
-    for (int a = 0; a < rank; a++) c->same_view = c->same_view && p->pad_from[a] == 0;
+    for (int a = 0; a < rank; a++)
+        c->same_view = c->same_view && p->pad_from[a] == 0 && p->truncate_to[a] == 0;
     if (c->same_view) memcpy(c->stride[WEFT_OUTPUT], c->stride[WEFT_INPUT], sizeof c->stride[0]);
     if ((which & 1) || c->same_view) {
         memcpy(p->in_stride, c->stride[WEFT_INPUT], (size_t)rank * sizeof(int64_t));
@@ -262,9 +268,9 @@ static void describe(strided_case *c, int number) {
                       p->spectral.count, p->store.count, weft_storage_name(p->load_storage),
                       weft_storage_name(p->store_storage));
     for (int a = 0; a < p->rank; a++)
-        at += snprintf(text + at, room - (size_t)at, " %s[%d] from %d: %d %d;",
+        at += snprintf(text + at, room - (size_t)at, " %s[%d] from %d to %d: %d %d;",
                        weft_axis_name(p->axis[a]), (int)p->n[a], (int)p->pad_from[a],
-                       (int)p->in_stride[a], (int)p->out_stride[a]);
+                       (int)p->truncate_to[a], (int)p->in_stride[a], (int)p->out_stride[a]);
     snprintf(text + at, room - (size_t)at, " batch %d %d", (int)p->in_batch_stride,
              (int)p->out_batch_stride);
 }
@@ -386,10 +392,12 @@ static void check_direction(weft_plan strided, weft_plan plain, const strided_ca
     compare(c, direction, "", &out[1], &out[0]);
     if (memcmp(in[1].bytes, before.bytes, all) != 0)
         fail_msg("%s: direction %d: the input changed", c->text, (int)direction);
+    static const int64_t none[WEFT_MAX_RANK];
+    const weft_problem *p = &c->problem;
     const bool alike = direction == WEFT_CONVOLVE
-                           ? !c->problem.load_storage && !c->problem.store_storage &&
-                                 memcmp(c->problem.pad_from, (int64_t[WEFT_MAX_RANK]){0},
-                                        sizeof c->problem.pad_from) == 0
+                           ? !p->load_storage && !p->store_storage &&
+                                 memcmp(p->pad_from, none, sizeof none) == 0 &&
+                                 memcmp(p->truncate_to, none, sizeof none) == 0
                            : c->same_view;
     if (alike) {
         execute(strided, c, direction, &in[1], &in[1]);

@@ -158,3 +158,24 @@ def test_plan_works_in_a_child_whose_threads_share_it():
             thread.join()
         os._exit(0 if right == [True] * 8 else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.parametrize("kind", ["c2c", "r2c"])
+def test_a_spectrum_is_truncated(rng, kind):
+    real = kind == "r2c"
+    array = rng.standard_normal((12, 9)) + (0 if real else 1j * rng.standard_normal((12, 9)))
+    plan = weft.Plan((12, 9), kind=kind, truncate_to=(8, 6))
+    whole = (np.fft.rfft2 if real else np.fft.fft2)(array)
+    columns = [0, 1, 2, 3] if real else [0, 1, 2, 6, 7, 8]
+    expected = whole[np.ix_([0, 1, 2, 3, 8, 9, 10, 11], columns)]
+    spectrum = plan.forward(array)
+    assert plan.output_shape == spectrum.shape == expected.shape
+    np.testing.assert_allclose(spectrum, expected, atol=1e-12)
+    zeros = np.zeros_like(whole)
+    zeros[np.ix_([0, 1, 2, 3, 8, 9, 10, 11], columns)] = spectrum
+    back = plan.inverse(spectrum)
+    if not real:  # NumPy's irfft wants the spectrum of real numbers
+        np.testing.assert_allclose(back, 108 * np.fft.ifft2(zeros), atol=1e-11)
+    assert back.shape == array.shape and back.dtype == array.dtype
+    with pytest.raises(weft.ArgumentError, match="truncate_to"):
+        weft.Plan((12, 9), truncate_to=(8,))

@@ -135,6 +135,20 @@ int core_read_shape(PyObject *shape, weft_problem *problem) {
     return core_read_numbers(shape, (int)rank, problem->n);
 }
 
+int core_read_truncation(PyObject *points, weft_problem *problem) {
+    if (!points || points == Py_None) return 0;
+    if (PyLong_Check(points) && problem->rank == 1) {
+        problem->truncate_to[0] = PyLong_AsLongLong(points);
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    const Py_ssize_t count = PySequence_Size(points);
+    if (count < 0) return -1;
+    if (count != problem->rank)
+        return core_raise(WEFT_ERROR_INVALID_ARGUMENT,
+                          "Plan: truncate_to has as many numbers as shape has extents");
+    return core_read_numbers(points, problem->rank, problem->truncate_to);
+}
+
 int core_read_types(PyObject *types, weft_problem *problem) {
     int choices[WEFT_MAX_RANK];
     if (!types || types == Py_None) return 0;

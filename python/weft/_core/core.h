@@ -194,6 +194,7 @@ int core_read_convolution(const char *mode, const char *method, const char *kern
 int core_read_shape(PyObject *shape, weft_problem *problem);
 /* What a real-to-real transform does along each axis: one name for all, or one each. NULL and None
  * leave it as it is. */
+int core_read_truncation(PyObject *points, weft_problem *problem); /* None: all points */
 int core_read_types(PyObject *types, weft_problem *problem);
 /* The methods of the exchanges: one name for all, or one each. NULL and None leave them. */
 int core_read_exchanges(PyObject *names, weft_options *options);

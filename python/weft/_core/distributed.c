@@ -38,21 +38,22 @@ release:
 }
 
 static int read_plan(distributed_plan *self, PyObject *args, PyObject *keywords) {
-    static char *names[] = {"shape",         "input",   "output", "kind",   "types",
-                            "precision",     "norm",    "batch",  "engine", "device",
-                            "location",      "threads", "effort", "chunks", "exchange",
-                            "decomposition", "variant", NULL};
-    PyObject *shape, *input, *output, *types = NULL, *exchange = NULL;
+    static char *names[] = {"shape",         "input",   "output",      "kind",   "types",
+                            "precision",     "norm",    "batch",       "engine", "device",
+                            "location",      "threads", "effort",      "chunks", "exchange",
+                            "decomposition", "variant", "truncate_to", NULL};
+    PyObject *shape, *input, *output, *types = NULL, *exchange = NULL, *points = NULL;
     weft_problem *problem = &self->problem;
     weft_options *options = &self->options;
     core_choices given = {0};
     long long batch = 1;
     if (!PyArg_ParseTupleAndKeywords(
-            args, keywords, "OOO|$sOssLsssisiOss:DistributedPlan", names, &shape, &input, &output,
+            args, keywords, "OOO|$sOssLsssisiOssO:DistributedPlan", names, &shape, &input, &output,
             &given.kind, &types, &given.precision, &given.norm, &batch, &given.engine,
             &given.device, &given.location, &options->threads, &given.effort, &options->chunks,
-            &exchange, &given.decomposition, &given.variant) ||
+            &exchange, &given.decomposition, &given.variant, &points) ||
         core_read_shape(shape, problem) < 0 || core_read_types(types, problem) < 0 ||
+        core_read_truncation(points, problem) < 0 ||
         core_read_choices(&given, problem, options) < 0 ||
         core_read_exchanges(exchange, options) < 0 ||
         read_brick(input, problem->rank, &self->input) < 0 ||

@@ -59,18 +59,20 @@ static weft_plan plan_of(plan_object *self) {
 }
 
 static int read_plan(plan_object *self, PyObject *args, PyObject *keywords) {
-    static char *names[] = {"shape",  "kind",   "precision", "norm",    "batch",
-                            "engine", "device", "location",  "threads", "effort",
-                            "types",  "load",   "spectral",  "store",   NULL};
+    static char *names[] = {"shape",    "kind",     "precision",   "norm",   "batch", "engine",
+                            "device",   "location", "threads",     "effort", "types", "load",
+                            "spectral", "store",    "truncate_to", NULL};
     PyObject *shape, *types = NULL, *load = NULL, *spectral = NULL, *store = NULL;
+    PyObject *points = NULL;
     weft_problem *problem = &self->problem;
     core_choices given = {0};
     long long batch = 1;
     if (!PyArg_ParseTupleAndKeywords(
-            args, keywords, "O|$sssLsssisOOOO:Plan", names, &shape, &given.kind, &given.precision,
+            args, keywords, "O|$sssLsssisOOOOO:Plan", names, &shape, &given.kind, &given.precision,
             &given.norm, &batch, &given.engine, &given.device, &given.location,
-            &self->options.threads, &given.effort, &types, &load, &spectral, &store) ||
+            &self->options.threads, &given.effort, &types, &load, &spectral, &store, &points) ||
         core_read_shape(shape, problem) < 0 || core_read_types(types, problem) < 0 ||
+        core_read_truncation(points, problem) < 0 ||
         core_read_choices(&given, problem, &self->options) < 0 ||
         core_read_operators(load, problem, false, &problem->load, &self->operators[0]) < 0 ||
         core_read_operators(spectral, problem, true, &problem->spectral, &self->operators[1]) < 0 ||
@@ -301,7 +303,10 @@ static int shape_in(const plan_object *self, weft_space space, npy_intp *shape) 
     const weft_problem *p = &self->problem;
     int axes = 0;
     if (p->batch > 1) shape[axes++] = (npy_intp)p->batch;
-    for (int a = 0; a < p->rank; a++) shape[axes++] = (npy_intp)p->n[a];
+    for (int a = 0; a < p->rank; a++) {
+        const bool truncated = space == WEFT_OUTPUT && p->truncate_to[a] > 0;
+        shape[axes++] = (npy_intp)(truncated ? p->truncate_to[a] : p->n[a]);
+    }
     int halved = p->rank - 1; /* the last axis that is Fourier transformed */
     while (halved > 0 && p->axis[halved] != WEFT_AXIS_OF_KIND) halved--;
     if (p->kind == WEFT_R2C && space == WEFT_OUTPUT)

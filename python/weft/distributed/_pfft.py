@@ -39,6 +39,7 @@ class _Request(NamedTuple):
     type_code: str  # of the input, NumPy's character
     transforms: tuple[tuple[tuple[int, ...], str | None], ...]  # of groups of axes; None: as the type asks for
     collapse: bool
+    padded: tuple[int, ...]  # the shape in real space
     dims: tuple[int, ...] = ()  # how many ranks share each axis, unless an array or a Subcomm tells
 
     def on_grid(self, grid: Sequence[int] | None, slab: bool | int, ranks: int | None) -> _Request:
@@ -57,6 +58,7 @@ class _Stage(NamedTuple):
     source: Pencil
     target: Pencil
     dtypes: tuple[np.dtype[Any], np.dtype[Any]]
+    points: tuple[int, ...] | None = None  # along each axis of the array: those of which the spectrum is one
 
 
 class _Planned:
@@ -87,6 +89,7 @@ class _Planned:
             *bricks,
             kind=stage.kind,
             types=None if stage.types is None else [stage.types[axis] for axis in axes],
+            truncate_to=None if stage.points is None else [stage.points[axis] for axis in axes],
             precision=_PRECISIONS[stage.dtypes[0].char],
             norm="forward",
             batch=self._batch,
@@ -177,7 +180,9 @@ class PFFT:
     distributes one axis only, and darray takes the distribution, shape and type of an array. transforms gives cosine
     and sine transforms to groups of axes: axes=((0,), (1, 2)), transforms={(1, 2): (dctn, idctn)}, with functions of
     scipy.fft, weft.fft or mpi4py_fft.fftw, or functools.partial of them with a type, or the library's names "dct1" to
-    "dst4" instead of the pair. collapse joins axes that no rank shares, which changes the distribution of the output.
+    "dst4" instead of the pair. padding is a factor of 1 or more, or one for each axis: shape is then that of which the
+    spectrum is one, and the array in real space has so many times as many points (3/2: products without aliasing).
+    Of the middle frequency of an even axis, which is one number for n/2 and -n/2, that at -n/2 is kept. collapse joins axes that no rank shares, which changes the distribution of the output.
 
     What mpi4py-fft does not have are the library's options: engine, exchange (a name, or one for each exchange),
     decomposition, variant, effort, threads, chunks, and device with arrays that stay on the host.
@@ -228,13 +233,11 @@ class PFFT:
                 raise UnsupportedError(
                     f"PFFT: backend is {backend!r}; transforms are weft's, by the engine of `engine`"
                 )
-            if padding is not False and any(factor > 1 for factor in np.atleast_1d(padding)):
-                raise UnsupportedError("PFFT: padding is not there: the library does not pad spectra")
             if darray is not None:
                 shape, dtype = darray.pencil.shape, darray.dtype
             free = darray is None and not isinstance(comm, Subcomm)
             request = _read(
-                shape, axes, dtype, transforms, collapse, None if darray is None else darray.alignment
+                shape, axes, dtype, transforms, collapse, None if darray is None else darray.alignment, padding
             ).on_grid(grid, slab, whole.Get_size() if free else None)
         except Exception as wrong:
             failure = wrong
@@ -255,7 +258,7 @@ class PFFT:
         self.axes = self._groups
         try:
             self._types = _types_of(dict(request.transforms), self._groups)
-            self._stages = self._make_stages(request.shape)
+            self._stages = self._make_stages(request.shape, request.padded)
             self._planned = [_Planned(stage, options) for stage in self._stages]
         except Exception as wrong:
             failure = wrong
@@ -271,22 +274,24 @@ class PFFT:
         self.pencil = (self._stages[0].source, self._stages[-1].target)
         self.forward = Transform(self, "forward")
         self.backward = Transform(self, "backward")
-        self._points = self._count_points(request.shape)
+        self._points = self._count_points(request.padded)
         self._arrays: list[DistArray | None] = [None, None]
         self._in_groups = any(planned.in_groups for planned in self._planned)
 
-    def _make_stages(self, shape: tuple[int, ...]) -> list[_Stage]:
+    def _make_stages(self, shape: tuple[int, ...], padded: tuple[int, ...]) -> list[_Stage]:
         """Follows mpi4py-fft's pencils from the input to the output, and joins what one plan of the library can do."""
         flat = [axis for group in self._groups for axis in group]
         real_ones = [axis for axis in flat if axis in self._types]
         rest = [axis for axis in flat if axis not in self._types]
+        if any(padded[axis] != shape[axis] for axis in real_ones):
+            raise UnsupportedError("PFFT: padding is along axes of complex and real-to-complex transforms")
         if real_ones and self._dtype.kind == "c":
             raise UnsupportedError("PFFT: cosine and sine transforms are of real data")
         if flat != rest + real_ones or any(len({axis in rest for axis in group}) > 1 for group in self._groups):
             raise UnsupportedError(
                 "PFFT: cosine and sine transforms are computed first, so they are of the last groups in axes"
             )
-        pencil = Pencil(self.subcomm, shape, self._groups[-1][-1])
+        pencil = Pencil(self.subcomm, padded, self._groups[-1][-1])
         stages: list[_Stage] = []
         if real_ones:
             source = pencil
@@ -309,7 +314,8 @@ class PFFT:
             target = Pencil(pencil.subcomm, out_shape, pencil.axis)
             out_dtype: np.dtype[Any] = _COMPLEX[self._dtype.char] if halved else self._dtype
             kind = "r2c" if halved else "c2c"
-            stages.append(_Stage(kind, tuple(rest), None, source, target, (self._dtype, out_dtype)))
+            points = None if padded == shape else shape
+            stages.append(_Stage(kind, tuple(rest), None, source, target, (self._dtype, out_dtype), points))
         return stages
 
     def _count_points(self, shape: tuple[int, ...]) -> int:
@@ -429,7 +435,9 @@ def _towards(pencil: Pencil, axis: int) -> Pencil:
     return pencil if pencil.axis == axis else pencil.pencil(axis)
 
 
-def _read(shape: Any, axes: Any, dtype: Any, transforms: Any, collapse: bool, aligned: int | None) -> _Request:
+def _read(
+    shape: Any, axes: Any, dtype: Any, transforms: Any, collapse: bool, aligned: int | None, padding: Any
+) -> _Request:
     if shape is None:
         raise ArgumentError("PFFT: give a shape, or a darray")
     extents = tuple(int(n) for n in shape)
@@ -437,7 +445,25 @@ def _read(shape: Any, axes: Any, dtype: Any, transforms: Any, collapse: bool, al
     if code not in _PRECISIONS:
         raise UnsupportedError(f"PFFT: {np.dtype(dtype)} is not float32, float64, complex64 or complex128")
     named = tuple(sorted(_read_transforms(transforms).items(), key=str))
-    return _Request(extents, _read_axes(axes, extents, aligned), code, named, bool(collapse))
+    groups = _read_axes(axes, extents, aligned)
+    padded = _padded(padding, extents, groups)
+    if aligned is not None and padded != extents:
+        raise UnsupportedError("PFFT: padding together with a darray; give the shape of the spectrum")
+    return _Request(extents, groups, code, named, bool(collapse), padded)
+
+
+def _padded(padding: Any, shape: tuple[int, ...], groups: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
+    """The shape in real space: along axes that are transformed the largest integers up to factor times n."""
+    if padding is False or padding is None:
+        return shape
+    factors = [float(padding)] * len(shape) if np.ndim(padding) == 0 else [float(factor) for factor in padding]
+    if len(factors) != len(shape) or not all(1 <= factor < math.inf for factor in factors):
+        raise ArgumentError(f"PFFT: padding is {padding}; give a number of 1 or more, or one for each axis")
+    flat = {axis for group in groups for axis in group}
+    return tuple(
+        math.floor(n * factor) if axis in flat else n
+        for axis, (n, factor) in enumerate(zip(shape, factors, strict=True))
+    )
 
 
 def _read_axes(axes: Any, shape: tuple[int, ...], aligned: int | None) -> tuple[tuple[int, ...], ...]:

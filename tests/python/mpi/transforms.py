@@ -190,9 +190,46 @@ def test_arrays_that_are_copied():
         assert close(array, expected, "D")
 
 
+def truncated(spectrum, shape, axes, halved):
+    """Of a whole spectrum the frequencies that shape has along axes: -n/2 <= k < n/2, and 0 <= k <= n/2 if halved."""
+    for axis in axes:
+        n, most = shape[axis], spectrum.shape[axis]
+        low = n // 2 + 1 if axis == halved else (n + 1) // 2
+        high = 0 if axis == halved else n // 2
+        spectrum = np.take(spectrum, [*range(low), *range(most - high, most)], axis)
+    return spectrum
+
+
+def test_padding_is_the_three_halves_rule():
+    for shape, axes, padding in (
+        ((8, 7, 10), (0, 1, 2), 1.5),
+        ((5, 9, 4), (0, 1, 2), [1.5, 1, 2]),
+        ((12, 6), (0, 1), 1.5),
+        ((6, 5, 7), (1, 2), 1.5),
+        ((7, 9, 5, 4), (0, 1, 2), [1.5, 1.5, 1.25, 3]),
+    ):
+        for dtype in "dDfF":
+            pfft = PFFT(comm, shape, axes=axes, dtype=dtype, padding=padding)
+            halved = axes[-1] if dtype in "df" else None
+            factors = [padding] * len(shape) if np.isscalar(padding) else padding
+            padded = tuple(int(n * f) if a in axes else n for a, (n, f) in enumerate(zip(shape, factors, strict=True)))
+            assert pfft.global_shape(False) == padded
+            whole = random_array(padded, np.dtype(dtype))
+            kept = truncated(reference(whole, axes, None), shape, axes, halved) / np.prod([padded[a] for a in axes])
+            assert pfft.global_shape(True) == kept.shape
+            mine = whole[pfft.local_slice(False)].copy()
+            spectrum = pfft.forward(mine)
+            assert close(spectrum, kept[pfft.local_slice(True)], np.dtype(dtype))
+            again = pfft.forward(pfft.backward(spectrum))  # the rest has no other frequencies
+            if halved is None or all(n % 2 for n in shape):
+                assert close(again, kept[pfft.local_slice(True)], np.dtype(dtype))
+
+
 def test_mistakes_raise_on_all_ranks():
     for exception, call in (
-        (NotImplementedError, lambda: PFFT(comm, (6, 5, 4), padding=[1.5, 1.5, 1.5])),
+        (NotImplementedError, lambda: PFFT(comm, (6, 5, 4), padding=1.5, transforms={(2,): "dct2"}, axes=(0, 1, 2))),
+        (ValueError, lambda: PFFT(comm, (6, 5, 4), padding=0.5)),
+        (ValueError, lambda: PFFT(comm, (6, 5, 4), padding=[1.5, 1.5])),
         (NotImplementedError, lambda: PFFT(comm, (6, 5, 4), dtype="g")),
         (NotImplementedError, lambda: PFFT(comm, (6, 5, 4), dtype="D", transforms={(2,): "dct2"})),
         (NotImplementedError, lambda: PFFT(comm, (6, 5, 4), transforms={(0,): "dct2"})),
