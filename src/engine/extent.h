@@ -1,5 +1,5 @@
 /* How far the elements of one side of a transform lie apart, by the strides that it has: those of
- * the caller, and of points that are padded or cropped. */
+ * the caller, and of points that are padded, cropped or truncated. */
 #ifndef WEFT_ENGINE_EXTENT_H
 #define WEFT_ENGINE_EXTENT_H
 

@@ -210,9 +210,11 @@ static weft_status check_arrays(weft_plan plan, weft_direction dir, const void *
     WEFT_TRY(check_alignment(plan, e.place[0], "weft_execute: in", in));
     WEFT_TRY(check_alignment(plan, e.place[1], "weft_execute: out", out));
     if (in == out && placement == WEFT_OUT_OF_PLACE && (in_bytes > 0 || out_bytes > 0))
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "weft_execute: in == out, but the plan was made for WEFT_OUT_OF_PLACE, "
-                         "as are all whose arrays are converted, padded or cropped; give two");
+        return weft_fail(
+            WEFT_ERROR_INVALID_ARGUMENT,
+            "weft_execute: in == out, but the plan was made for WEFT_OUT_OF_PLACE, "
+            "as are all whose arrays are converted, padded, cropped or truncated; give "
+            "two");
     if (in == out && !weft_call_allows_in_place(&plan->call, dir) && in_bytes > 0)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_execute: in == out, but problem.in_stride and out_stride do not "

@@ -19,7 +19,7 @@ static weft_status refuse(const weft_device_ops *device) {
     return weft_fail(
         WEFT_ERROR_UNSUPPORTED,
         "device %s multiplies by scalings, windows, tables, shifts and arrays, but has "
-        "no functions, matrices, reductions, conversions, padding, kept spectra and "
+        "no functions, matrices, reductions, conversions, padding, truncated and kept spectra and "
         "1-D transforms over several ranks; choose device host, cuda or opencl",
         device->name);
 }
