@@ -34,6 +34,28 @@ def on_two_ranks() -> str:
     return markdown("case|n³:|one plan, ms:|separate over it:|FFTW-MPI over it:", lines)
 
 
+def truncated() -> str:
+    """There and back between the spectrum of m^3 points and real space of (3/2 m)^3."""
+    lines = []
+    for row in rows("convolutions/truncated.csv"):
+        one = number(row, "one_plan_ms")
+        ratios = [rounded(number(row, f"{way}_ms") / one, 2) for way in ("separate", "fftw")]
+        memory = rounded(number(row, "one_plan_MiB") / number(row, "separate_MiB"), 2)
+        lines.append([row["m"], row["threads"], digits(one), *ratios, memory])
+    return markdown("m:|threads:|one plan, ms:|separate over it:|FFTW over it:|memory over separate:", lines)
+
+
+def padding() -> str:
+    """weft.PFFT beside mpi4py-fft's, each way."""
+    lines = []
+    for row in rows("convolutions/padding.csv"):
+        ms = [[number(row, f"{library}_{way}_ms") for way in ("forward", "backward")] for library in ("weft", "mpi4py_fft")]
+        ratios = [rounded(theirs / ours, 2) for ours, theirs in zip(*ms, strict=True)]
+        lines.append([row["ranks"], row["m"], *[digits(value) for value in ms[0]], *ratios])
+    head = "ranks:|m:|to the spectrum, ms:|from it, ms:|mpi4py-fft over it, to:|mpi4py-fft over it, from:"
+    return markdown(head, lines)
+
+
 def lines_over_ranks() -> str:
     lines = []
     for row in rows("convolutions/lines-over-ranks.csv"):

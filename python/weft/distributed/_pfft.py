@@ -181,7 +181,8 @@ class PFFT:
     and sine transforms to groups of axes: axes=((0,), (1, 2)), transforms={(1, 2): (dctn, idctn)}, with functions of
     scipy.fft, weft.fft or mpi4py_fft.fftw, or functools.partial of them with a type, or the library's names "dct1" to
     "dst4" instead of the pair. padding is a factor of 1 or more, or one for each axis: shape is then that of which the
-    spectrum is one, and the array in real space has so many times as many points (3/2: products without aliasing).
+    spectrum is one, and the array in real space has so many times as many points along axes that are a group of their
+    own (3/2: products without aliasing).
     Of the middle frequency of an even axis, which is one number for n/2 and -n/2, that at -n/2 is kept. collapse joins axes that no rank shares, which changes the distribution of the output.
 
     What mpi4py-fft does not have are the library's options: engine, exchange (a name, or one for each exchange),
@@ -453,15 +454,15 @@ def _read(
 
 
 def _padded(padding: Any, shape: tuple[int, ...], groups: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
-    """The shape in real space: along axes that are transformed the largest integers up to factor times n."""
+    """The shape in real space: the largest integers up to factor times n, along axes that are a group of their own."""
     if padding is False or padding is None:
         return shape
     factors = [float(padding)] * len(shape) if np.ndim(padding) == 0 else [float(factor) for factor in padding]
     if len(factors) != len(shape) or not all(1 <= factor < math.inf for factor in factors):
         raise ArgumentError(f"PFFT: padding is {padding}; give a number of 1 or more, or one for each axis")
-    flat = {axis for group in groups for axis in group}
+    alone = {group[0] for group in groups if len(group) == 1}
     return tuple(
-        math.floor(n * factor) if axis in flat else n
+        math.floor(n * factor) if axis in alone else n
         for axis, (n, factor) in enumerate(zip(shape, factors, strict=True))
     )
 

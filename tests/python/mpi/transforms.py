@@ -206,16 +206,19 @@ def test_padding_is_the_three_halves_rule():
         ((5, 9, 4), (0, 1, 2), [1.5, 1, 2]),
         ((12, 6), (0, 1), 1.5),
         ((6, 5, 7), (1, 2), 1.5),
+        ((6, 5, 7), ((0,), (1, 2)), 1.5),
         ((7, 9, 5, 4), (0, 1, 2), [1.5, 1.5, 1.25, 3]),
     ):
         for dtype in "dDfF":
             pfft = PFFT(comm, shape, axes=axes, dtype=dtype, padding=padding)
-            halved = axes[-1] if dtype in "df" else None
+            flat = [axis for group in axes for axis in np.atleast_1d(group)]
+            halved = flat[-1] if dtype in "df" else None
             factors = [padding] * len(shape) if np.isscalar(padding) else padding
-            padded = tuple(int(n * f) if a in axes else n for a, (n, f) in enumerate(zip(shape, factors, strict=True)))
+            alone = [a in axes or (a,) in axes for a in range(len(shape))]
+            padded = tuple(int(n * f) if pads else n for n, f, pads in zip(shape, factors, alone, strict=True))
             assert pfft.global_shape(False) == padded
             whole = random_array(padded, np.dtype(dtype))
-            kept = truncated(reference(whole, axes, None), shape, axes, halved) / np.prod([padded[a] for a in axes])
+            kept = truncated(reference(whole, flat, None), shape, flat, halved) / np.prod([padded[a] for a in flat])
             assert pfft.global_shape(True) == kept.shape
             mine = whole[pfft.local_slice(False)].copy()
             spectrum = pfft.forward(mine)
