@@ -253,9 +253,9 @@ typedef enum weft_effort { WEFT_ESTIMATE = 0, WEFT_MEASURE, WEFT_PATIENT } weft_
  * WEFT_A2A_TYPE have one, or two with WEFT_REALIGNED, WEFT_WIRE_SINGLE or by
  * weft_convolution_create.
  * Refused with WEFT_ERROR_UNSUPPORTED are Fourier transforms mixed with real-to-real ones,
- * results and spectra that are converted, arrays that are padded, cropped or truncated, or have strides,
- * matrices of fields, reductions, operators that the engine does not apply as it loads and stores,
- * kept spectra, and real convolutions by weft_convolution_create; over several ranks also
+ * results and spectra that are converted, arrays that are padded, cropped or truncated, or have
+ * strides, matrices of fields, reductions, operators that the engine does not apply as it loads and
+ * stores, kept spectra, and real convolutions by weft_convolution_create; over several ranks also
  * problem.input and output, lines, and WEFT_NCCL. On one rank, Fourier transforms by the engines
  * native and jit have the bits of a plan that holds the arrays on the device, unless boxes of input
  * and output have different memory orders; over several those of native do, where no rank has a
@@ -818,13 +818,14 @@ WEFT_API weft_status weft_plan_set_parameter(weft_plan plan, int number, double 
 /* What reduction `number` (WEFT_OPERATOR_REDUCE) has remembered of the last execution with its
  * list: of a forward transform for problem.load and spectral, of an inverse one for problem.store,
  * and of WEFT_CONVOLVE for all three. It is of all ranks' elements and of all members of the batch:
- * those that the caller's array has, without what is padded, cropped or truncated, and of WEFT_R2C spectra the
- * half that is stored. value[0] gets the result, value[1] the imaginary part of a WEFT_SUM of
- * complex elements, else 0. Sums are in double precision (in single precision on devices that have
- * no other), of parts of the array that are then added up; other numbers of ranks or threads may
- * give other last bits. The ranks' results are combined here, so executions exchange nothing for
- * them. Fails where no execution has had the list yet, or the last one failed. Collective; not
- * during an execution, but after weft_enqueue at any time: it waits for the end of the work. */
+ * those that the caller's array has, without what is padded, cropped or truncated, and of WEFT_R2C
+ * spectra the half that is stored. value[0] gets the result, value[1] the imaginary part of a
+ * WEFT_SUM of complex elements, else 0. Sums are in double precision (in single precision on
+ * devices that have no other), of parts of the array that are then added up; other numbers of ranks
+ * or threads may give other last bits. The ranks' results are combined here, so executions exchange
+ * nothing for them. Fails where no execution has had the list yet, or the last one failed.
+ * Collective; not during an execution, but after weft_enqueue at any time: it waits for the end of
+ * the work. */
 WEFT_API weft_status weft_plan_reduction(weft_plan plan, int number, double value[2]);
 
 /* Phase times of this rank's last execution. On one rank and the host, where both arrays have no

@@ -49,9 +49,10 @@ def padding() -> str:
     """weft.PFFT beside mpi4py-fft's, each way."""
     lines = []
     for row in rows("convolutions/padding.csv"):
-        ms = [[number(row, f"{library}_{way}_ms") for way in ("forward", "backward")] for library in ("weft", "mpi4py_fft")]
-        ratios = [rounded(theirs / ours, 2) for ours, theirs in zip(*ms, strict=True)]
-        lines.append([row["ranks"], row["m"], *[digits(value) for value in ms[0]], *ratios])
+        ours = [number(row, f"weft_{way}_ms") for way in ("forward", "backward")]
+        theirs = [number(row, f"mpi4py_fft_{way}_ms") for way in ("forward", "backward")]
+        ratios = [rounded(other / one, 2) for one, other in zip(ours, theirs, strict=True)]
+        lines.append([row["ranks"], row["m"], *[digits(value) for value in ours], *ratios])
     head = "ranks:|m:|to the spectrum, ms:|from it, ms:|mpi4py-fft over it, to:|mpi4py-fft over it, from:"
     return markdown(head, lines)
 

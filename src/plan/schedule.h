@@ -85,8 +85,8 @@ typedef struct weft_exchange_step {
     int messages_sent;
 } weft_exchange_step;
 
-/* Operators, an array that is padded, cropped or truncated, or one whose numbers are rounded before they
- * travel or widened behind that. The steps of a schedule have different numbers: the place of
+/* Operators, an array that is padded, cropped or truncated, or one whose numbers are rounded before
+ * they travel or widened behind that. The steps of a schedule have different numbers: the place of
  * operators, and more than those of steps that only pad or crop, or only convert. */
 typedef struct weft_pointwise_step {
     const weft_operator_list *operators; /* not owned */

@@ -183,7 +183,8 @@ class PFFT:
     "dst4" instead of the pair. padding is a factor of 1 or more, or one for each axis: shape is then that of which the
     spectrum is one, and the array in real space has so many times as many points along axes that are a group of their
     own (3/2: products without aliasing).
-    Of the middle frequency of an even axis, which is one number for n/2 and -n/2, that at -n/2 is kept. collapse joins axes that no rank shares, which changes the distribution of the output.
+    Of the middle frequency of an even axis, which is one number for n/2 and -n/2, that at -n/2 is kept. collapse joins
+    axes that no rank shares, which changes the distribution of the output.
 
     What mpi4py-fft does not have are the library's options: engine, exchange (a name, or one for each exchange),
     decomposition, variant, effort, threads, chunks, and device with arrays that stay on the host.
