@@ -60,8 +60,8 @@ static bool take(const weft_schedule_request *request, const weft_pointwise_step
     return true;
 }
 
-bool weft_schedule_takes_operators(const weft_schedule_request *request, weft_schedule *schedule,
-                                   int first, int axes) {
+bool weft_schedule_takes_operators(const weft_schedule_request *request,
+                                   const weft_schedule *schedule, int first, int axes) {
     const weft_engine_ops *engine = request->computing.engine;
     weft_step fft = {.kind = WEFT_STEP_COPY};
     if (!engine || !engine->takes_operators || !engine->together) return false;

@@ -94,9 +94,9 @@ typedef struct weft_pointwise_step {
     int number;
 } weft_pointwise_step;
 
-/* One for each place, and for each axis that is padded and cropped; behind those, conversions of
- * what travels: one for each side of each exchange or, of streamed schedules, whose tiles may
- * differ with the placement, of each pass. */
+/* One for each place, and for each axis that is padded, truncated, and both undone coming back;
+ * behind those, conversions of what travels: one for each side of each exchange or, of streamed
+ * schedules, whose tiles may differ with the placement, of each pass. */
 enum {
     WEFT_FIRST_CONVERSION = WEFT_PLACES + 4 * WEFT_MAX_RANK,
     WEFT_MAX_CONVERSIONS = 4 * WEFT_MAX_SEGMENTS,
@@ -143,10 +143,10 @@ static inline bool weft_step_is_empty(const weft_fft_step *fft) {
 }
 
 /* The most steps of a schedule over so many segments: both ways of a convolution. Each axis may be
- * padded, transformed and cropped by itself, or streamed by itself between conversions; numbers are
- * converted on either side of an exchange. */
+ * padded, transformed, truncated and cropped by itself, or streamed by itself between conversions;
+ * numbers are converted on either side of an exchange. */
 #define WEFT_STEPS_OF(segments) (14 * (size_t)(segments) + 8 + 14 * WEFT_MAX_RANK)
-#define WEFT_MAX_STEPS (14 * WEFT_MAX_SEGMENTS + 8 + 10 * WEFT_MAX_RANK)
+#define WEFT_MAX_STEPS (14 * WEFT_MAX_SEGMENTS + 8 + 14 * WEFT_MAX_RANK)
 
 /* A pass of a streamed schedule over an array that lies in host memory: steps `first` to `last`, of
  * which the first copies a tile of the array to the device, those in between work on the tile, and

@@ -116,8 +116,8 @@ void weft_schedule_add_groups(const weft_schedule_request *request, weft_schedul
                               bool last, weft_end *at, weft_distribution *storage);
 /* Whether the engine transforms so many axes in one pass over memory, in the only transform from
  * step `first` on, and takes what the steps around it do. */
-bool weft_schedule_takes_operators(const weft_schedule_request *request, weft_schedule *schedule,
-                                   int first, int axes);
+bool weft_schedule_takes_operators(const weft_schedule_request *request,
+                                   const weft_schedule *schedule, int first, int axes);
 /* All transforms of a segment. */
 void weft_schedule_add_transforms(const weft_schedule_request *request, weft_schedule *schedule,
                                   const weft_segment *segment, const weft_end *from,

@@ -280,9 +280,9 @@ static bool keeps_tiles(const weft_transform *transform) {
  * truncated, of the other dimension; and where it does not, two points at least, so that strides
  * tell the order of the axes. */
 static bool holds_all_but(const weft_transform *t, const weft_fused_operators *f, int d) {
-    const bool plane = t->dims == 2 && weft_native_plane_fits(t) && !t->round_trip &&
-                       (f->layout.place == WEFT_PLACE_SPECTRAL || //
-                        f->layout.place == WEFT_PLACE_SPECTRUM);
+    const weft_operator_place place = f->layout.place;
+    const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
+    const bool plane = spectral && t->dims == 2 && weft_native_plane_fits(t) && !t->round_trip;
     for (int a = 0; a < f->layout.box.axes; a++) {
         const bool may = a == f->dim_axis[d] || (plane && a == f->dim_axis[1 - d]);
         const int64_t n = f->layout.stored.n[a];
