@@ -39,6 +39,14 @@ static bool is_one_view(const weft_transform *t) {
     return same;
 }
 
+/* How many bytes more the caller's array has than the box in the numbers of the transform. */
+static int64_t bytes_more(const weft_pointwise_layout *layout) {
+    const weft_view view = weft_stored_view(layout);
+    const int64_t element = (int64_t)weft_number_bytes(layout->precision) * (layout->real ? 1 : 2);
+    return weft_view_elements(&view) * (int64_t)weft_stored_element_bytes(layout) -
+           weft_region_elements(&layout->box) * element;
+}
+
 /* The transform `step` applies the operators, if its engine takes them and it has none there yet.
  */
 static bool take(const weft_schedule_request *request, const weft_pointwise_step *pointwise,
@@ -56,6 +64,7 @@ static bool take(const weft_schedule_request *request, const weft_pointwise_step
     fft->transform = t;
     if (box) return true;
     *(loads ? &step->src_bytes : &step->dst_bytes) = weft_stored_bytes(&pointwise->layout);
+    step->bytes_moved += bytes_more(&pointwise->layout);
     fft->can_alias = is_one_view(&t);
     return true;
 }
