@@ -577,7 +577,7 @@ static void expect_device(void) {
 
 /* Also the state from which the next case is drawn, on every rank. */
 static test_case next_case(void) {
-    draws_arrays = true;
+    draws_arrays = draws_truncation = true;
     test_case c = random_case();
     next_state = random_state + 2 * (uint64_t)(case_number + 1);
     return c;

@@ -107,6 +107,7 @@ static weft_device on_device;   /* --device: every case, with the engines that c
 static weft_engine with_engine; /* --engine: of these */
 
 static bool draws_arrays; /* whether operators may have arrays, which plans without bricks take */
+static bool draws_truncation; /* whether spectra may be those of fewer points */
 
 /* Callers' arrays that are padded, cropped, or of other numbers. */
 static void draw_stored(test_case *c) {
@@ -176,7 +177,9 @@ static test_case random_case(void) {
     const bool cufft = with_engine == WEFT_ENGINE_CUFFT ||
                        (on_device == WEFT_CUDA && with_engine != WEFT_ENGINE_JIT);
     const bool takes_any = !cufft || c.problem.kind == WEFT_C2C; /* spectra real data has not */
-    if (pick(4) == 0 && takes_any && !is_line_over_ranks(&c)) draw_truncation(&c);
+    if (draws_truncation && takes_any && !only_multiplies && !is_line_over_ranks(&c) &&
+        pick(4) == 0)
+        draw_truncation(&c);
     c.bricks = pick(5) == 0 && !is_line_over_ranks(&c);
     if (c.bricks) {
         random_brick(&c.problem, false, &c.input);
