@@ -235,6 +235,7 @@ static weft_options without_lending(const prepared *p) {
 static test_case draw_case(void) {
     static const weft_exchange methods[] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
                                             WEFT_A2A_SYNC, WEFT_A2A_TYPE};
+    draws_truncation = true;
     test_case c = random_case();
     c.options.keep_spectrum = 0;
     c.options.convolve = pick(3) > 0;
@@ -244,7 +245,8 @@ static test_case draw_case(void) {
                         c.problem.store_storage != WEFT_STORAGE_SAME;
     c.options.placement = WEFT_PLACEMENT_ANY;
     for (int a = 0; a < c.problem.rank; a++)
-        if (stored || c.problem.pad_from[a]) c.options.placement = WEFT_OUT_OF_PLACE;
+        if (stored || c.problem.pad_from[a] || c.problem.truncate_to[a])
+            c.options.placement = WEFT_OUT_OF_PLACE;
     for (int i = 0; i < 2; i++) /* mostly what waits for partners without messages */
         c.options.exchange[i] =
             pick(4) == 0 || on_device == WEFT_OPENCL ? methods[pick(5)] : WEFT_PEER;
