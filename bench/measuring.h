@@ -1,8 +1,10 @@
-/* What programs that time plans on devices share: random arrays there, a clock, and medians. */
+/* What programs that time plans on devices share: random arrays there, devices and engines by
+ * name, a clock, and medians. */
 #ifndef WEFT_BENCH_MEASURING_H
 #define WEFT_BENCH_MEASURING_H
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -35,6 +37,14 @@ static inline bool find_device(const char *name, weft_device *device) {
         if (strcmp(weft_device_name(*device), name) == 0) return true;
     }
     return false;
+}
+
+/* The engine of this name; where there is none, the program ends. */
+static inline weft_engine engine_named(const char *name) {
+    for (int e = WEFT_ENGINE_AUTO; strcmp(weft_engine_name((weft_engine)e), "?") != 0; e++)
+        if (strcmp(weft_engine_name((weft_engine)e), name) == 0) return (weft_engine)e;
+    fprintf(stderr, "no engine is called %s\n", name);
+    exit(2);
 }
 
 /* Seconds of a clock that is never set. */

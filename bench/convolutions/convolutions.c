@@ -9,25 +9,7 @@
  *   bench_convolutions [--rounds R] [--threads T] [--device host|cuda] [--most N]
  *                      [--engine E] [--only cubes|elastic|fields]
  */
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <weft/weft.h>
-
-#include "measuring.h"
-
-enum { MOST_ROUNDS = 200, WAYS = 3 };
-
-static weft_context ctx;
-static weft_options options;
-
-static void must(weft_status status) {
-    if (status == WEFT_SUCCESS) return;
-    fprintf(stderr, "bench_convolutions: %s\n", weft_last_error(ctx));
-    exit(1);
-}
+#include "one_process.h"
 
 /* ---- by separate transforms ---- */
 
@@ -115,48 +97,48 @@ static void free_separate(separate *s) {
 
 /* ---- cases ---- */
 
+/* A convolution as one plan, and by separate transforms, of which there may be none. */
+typedef struct ways {
+    weft_convolution plan;
+    void *in, *out;
+    separate by[MOST_WAYS - 1];
+} ways;
+
+static void run_way(int way, void *argument) {
+    ways *w = argument;
+    if (way == 0)
+        must(weft_convolution_execute(w->plan, w->in, w->out));
+    else
+        run_separate(&w->by[way - 1], w->in, w->out);
+}
+
 static void compare(const char *name, weft_convolution_problem p, const int64_t *padded,
                     int rounds) {
-    static double seconds[WAYS][MOST_ROUNDS];
-    weft_convolution plan = NULL;
-    separate by[2];
-    size_t in_bytes, out_bytes, others[2] = {0, 0};
+    ways w = {.plan = NULL};
+    size_t in_bytes, out_bytes;
     weft_memory memory;
-    void *in = NULL, *out = NULL;
-    const int ways = options.device == WEFT_HOST ? 3 : 1;
-    must(weft_convolution_create(ctx, &p, &options, &plan));
-    must(weft_plan_bytes(plan, WEFT_INPUT, &in_bytes));
-    must(weft_plan_bytes(plan, WEFT_OUTPUT, &out_bytes));
-    must(weft_plan_memory(plan, &memory));
-    must(weft_buffer_create(plan, in_bytes, &in));
-    must(weft_buffer_create(plan, out_bytes, &out));
-    must(upload_random(plan, in, in_bytes, WEFT_DOUBLE, 1));
-    for (int i = 0; i + 1 < ways; i++) {
-        make_separate(&by[i], &p, padded, i ? WEFT_ENGINE_FFTW : WEFT_ENGINE_AUTO,
+    double median[MOST_WAYS];
+    const int count = options.device == WEFT_HOST ? MOST_WAYS : 1;
+    must(weft_convolution_create(ctx, &p, &options, &w.plan));
+    must(weft_plan_bytes(w.plan, WEFT_INPUT, &in_bytes));
+    must(weft_plan_bytes(w.plan, WEFT_OUTPUT, &out_bytes));
+    must(weft_plan_memory(w.plan, &memory));
+    must(weft_buffer_create(w.plan, in_bytes, &w.in));
+    must(weft_buffer_create(w.plan, out_bytes, &w.out));
+    must(upload_random(w.plan, w.in, in_bytes, WEFT_DOUBLE, 1));
+    for (int i = 0; i + 1 < count; i++)
+        make_separate(&w.by[i], &p, padded, i ? WEFT_ENGINE_FFTW : WEFT_ENGINE_AUTO,
                       i ? WEFT_MEASURE : WEFT_ESTIMATE);
-        others[i] = by[i].bytes;
-    }
-    for (int r = -2; r < rounds; r++)
-        for (int k = 0; k < ways; k++) {
-            const int way = (k + r + 2) % ways;
-            const double begin = seconds_now();
-            if (way == 0)
-                must(weft_convolution_execute(plan, in, out));
-            else
-                run_separate(&by[way - 1], in, out);
-            if (r >= 0) seconds[way][r] = seconds_now() - begin;
-        }
-    double median[WAYS] = {0};
-    for (int way = 0; way < ways; way++) median[way] = median_of(seconds[way], rounds);
+    time_in_turn(count, rounds, run_way, &w, median);
     printf("%s,%lld,%d,%.3f,%.3f,%.3f,%.2f,%.2f,%.1f,%.1f\n", name, (long long)p.n[0],
-           options.threads, 1e3 * median[0], 1e3 * median[1], 1e3 * median[2],
-           median[1] / median[0], median[2] / median[0], (double)memory.total / (1 << 20),
-           (double)others[0] / (1 << 20));
+           options.threads, median[0], median[1], median[2], median[1] / median[0],
+           median[2] / median[0], (double)memory.total / (1 << 20),
+           (double)w.by[0].bytes / (1 << 20));
     fflush(stdout);
-    for (int i = 0; i + 1 < ways; i++) free_separate(&by[i]);
-    weft_buffer_destroy(plan, &in);
-    weft_buffer_destroy(plan, &out);
-    weft_convolution_destroy(&plan);
+    for (int i = 0; i + 1 < count; i++) free_separate(&w.by[i]);
+    weft_buffer_destroy(w.plan, &w.in);
+    weft_buffer_destroy(w.plan, &w.out);
+    weft_convolution_destroy(&w.plan);
 }
 
 static void compare_cube(int64_t n, int rounds) {
@@ -265,45 +247,16 @@ static void compare_fields(int64_t n, int rounds) {
     weft_convolution_destroy(&three);
 }
 
-static weft_engine engine_named(const char *name) {
-    for (int e = WEFT_ENGINE_AUTO; strcmp(weft_engine_name((weft_engine)e), "?") != 0; e++)
-        if (strcmp(weft_engine_name((weft_engine)e), name) == 0) return (weft_engine)e;
-    fprintf(stderr, "bench_convolutions: no engine is called %s\n", name);
-    exit(2);
-}
-
 int main(int argc, char **argv) {
-    const char *only = "";
-    int rounds = 11;
-    int64_t most = 256;
-    options.threads = 1;
-    for (int i = 1; i < argc; i += 2) {
-        const char *flag = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
-        if (strcmp(flag, "--rounds") == 0) {
-            rounds = atoi(value);
-        } else if (strcmp(flag, "--threads") == 0) {
-            options.threads = atoi(value);
-        } else if (strcmp(flag, "--most") == 0) {
-            most = atoi(value);
-        } else if (strcmp(flag, "--only") == 0) {
-            only = value;
-        } else if (strcmp(flag, "--engine") == 0) {
-            options.engine = engine_named(value);
-        } else if (strcmp(flag, "--device") == 0) {
-            options.device = strcmp(value, "cuda") == 0 ? WEFT_CUDA : WEFT_HOST;
-        } else {
-            fprintf(stderr, "bench_convolutions: %s is no flag of this program\n", flag);
-            return 2;
-        }
-    }
-    if (rounds < 1 || rounds > MOST_ROUNDS || options.threads < 1) return 2;
+    const flags f = read_flags(argc, argv);
+    const bool all = *f.only == 0;
     must(weft_context_create(NULL, &ctx));
     printf("case,n,threads,one_plan_ms,separate_ms,fftw_ms,separate_over_one,fftw_over_one,"
            "one_plan_MiB,separate_MiB\n");
-    for (int64_t n = 64; n <= most; n *= 2) {
-        if (*only == 0 || strcmp(only, "cubes") == 0) compare_cube(n, rounds);
-        if ((*only == 0 || strcmp(only, "elastic") == 0) && n <= 256) compare_elastic(n, rounds);
-        if (*only == 0 || strcmp(only, "fields") == 0) compare_fields(n, rounds);
+    for (int64_t n = 64; n <= f.most; n *= 2) {
+        if (all || strcmp(f.only, "cubes") == 0) compare_cube(n, f.rounds);
+        if ((all || strcmp(f.only, "elastic") == 0) && n <= 256) compare_elastic(n, f.rounds);
+        if (all || strcmp(f.only, "fields") == 0) compare_fields(n, f.rounds);
     }
     weft_context_destroy(&ctx);
     return 0;

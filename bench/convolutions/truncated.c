@@ -8,25 +8,9 @@
  *
  *   bench_truncated [--rounds R] [--threads T] [--device host|cuda] [--most M] [--engine E]
  */
+#include "one_process.h"
+
 #include <complex.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <weft/weft.h>
-
-#include "measuring.h"
-
-enum { MOST_ROUNDS = 200, WAYS = 3 };
-
-static weft_context ctx;
-static weft_options options;
-
-static void must(weft_status status) {
-    if (status == WEFT_SUCCESS) return;
-    fprintf(stderr, "bench_truncated: %s\n", weft_last_error(ctx));
-    exit(1);
-}
 
 /* ---- by whole transforms and copies ---- */
 
@@ -130,82 +114,66 @@ static void check_same(const double complex *one, const double complex *other, i
     exit(1);
 }
 
-static void compare(int64_t m, int rounds) {
-    static double seconds[WAYS][MOST_ROUNDS];
-    const int64_t n = 3 * m / 2, count = m * m * (m / 2 + 1);
-    const int ways = options.device == WEFT_HOST ? WAYS : 1;
-    weft_composition plan = make_one_plan(m, n);
-    separate by[2];
-    size_t bytes;
-    weft_memory memory;
-    void *in = NULL, *out = NULL;
-    must(weft_plan_bytes(plan, WEFT_INPUT, &bytes));
-    must(weft_plan_memory(plan, &memory));
-    must(weft_buffer_create(plan, bytes, &in));
-    must(weft_buffer_create(plan, bytes, &out));
-    must(upload_random(plan, in, bytes, WEFT_DOUBLE, 1));
-    double complex *first = malloc(bytes);
-    if (!first) exit(1);
-    for (int i = 0; i + 1 < ways; i++)
-        make_separate(&by[i], m, n, i ? WEFT_ENGINE_FFTW : WEFT_ENGINE_AUTO,
-                      i ? WEFT_MEASURE : WEFT_ESTIMATE);
-    for (int r = -2; r < rounds; r++)
-        for (int k = 0; k < ways; k++) {
-            const int way = (k + r + 2) % ways;
-            const double begin = seconds_now();
-            if (way == 0)
-                must(weft_composition_execute(plan, in, &out));
-            else
-                run_separate(&by[way - 1], in, out);
-            if (r >= 0) seconds[way][r] = seconds_now() - begin;
-            if (r == -2 && ways > 1 && way == 0) memcpy(first, out, bytes);
-            if (r == -2 && way > 0) check_same(first, out, count);
-        }
-    double median[WAYS] = {0};
-    for (int way = 0; way < ways; way++) median[way] = 1e3 * median_of(seconds[way], rounds);
-    printf("%s,%lld,%d,%.3f,%.3f,%.3f,%.1f,%.1f\n", weft_engine_name(options.engine), (long long)m,
-           options.threads, median[0], median[1], median[2], (double)memory.total / (1 << 20),
-           ways > 1 ? (double)by[0].bytes / (1 << 20) : 0);
-    fflush(stdout);
-    for (int i = 0; i + 1 < ways; i++) free_separate(&by[i]);
-    free(first);
-    weft_buffer_destroy(plan, &in);
-    weft_buffer_destroy(plan, &out);
-    weft_composition_destroy(&plan);
+typedef struct ways {
+    weft_composition plan;
+    void *in, *out;
+    separate by[MOST_WAYS - 1]; /* of which there may be none */
+} ways;
+
+static void run_way(int way, void *argument) {
+    ways *w = argument;
+    if (way == 0)
+        must(weft_composition_execute(w->plan, w->in, &w->out));
+    else
+        run_separate(&w->by[way - 1], w->in, w->out);
 }
 
-static weft_engine engine_named(const char *name) {
-    for (int e = WEFT_ENGINE_AUTO; strcmp(weft_engine_name((weft_engine)e), "?") != 0; e++)
-        if (strcmp(weft_engine_name((weft_engine)e), name) == 0) return (weft_engine)e;
-    fprintf(stderr, "bench_truncated: no engine is called %s\n", name);
-    exit(2);
+/* Whether all ways, on the host, have one result. */
+static void check_results(ways *w, int count, int64_t elements) {
+    double complex *first = malloc((size_t)elements * sizeof *first);
+    if (!first) exit(1);
+    for (int way = 0; way < count; way++) {
+        run_way(way, w);
+        if (way == 0)
+            memcpy(first, w->out, (size_t)elements * sizeof *first);
+        else
+            check_same(first, w->out, elements);
+    }
+    free(first);
+}
+
+static void compare(int64_t m, int rounds) {
+    const int64_t n = 3 * m / 2;
+    const int count = options.device == WEFT_HOST ? MOST_WAYS : 1;
+    ways w = {.plan = make_one_plan(m, n)};
+    size_t bytes;
+    weft_memory memory;
+    double median[MOST_WAYS];
+    must(weft_plan_bytes(w.plan, WEFT_INPUT, &bytes));
+    must(weft_plan_memory(w.plan, &memory));
+    must(weft_buffer_create(w.plan, bytes, &w.in));
+    must(weft_buffer_create(w.plan, bytes, &w.out));
+    must(upload_random(w.plan, w.in, bytes, WEFT_DOUBLE, 1));
+    for (int i = 0; i + 1 < count; i++)
+        make_separate(&w.by[i], m, n, i ? WEFT_ENGINE_FFTW : WEFT_ENGINE_AUTO,
+                      i ? WEFT_MEASURE : WEFT_ESTIMATE);
+    if (count > 1) check_results(&w, count, m * m * (m / 2 + 1));
+    time_in_turn(count, rounds, run_way, &w, median);
+    printf("%s,%lld,%d,%.3f,%.3f,%.3f,%.1f,%.1f\n", weft_engine_name(options.engine), (long long)m,
+           options.threads, median[0], median[1], median[2], (double)memory.total / (1 << 20),
+           (double)w.by[0].bytes / (1 << 20));
+    fflush(stdout);
+    for (int i = 0; i + 1 < count; i++) free_separate(&w.by[i]);
+    weft_buffer_destroy(w.plan, &w.in);
+    weft_buffer_destroy(w.plan, &w.out);
+    weft_composition_destroy(&w.plan);
 }
 
 int main(int argc, char **argv) {
-    int rounds = 11;
-    int64_t most = 256;
-    options.threads = 1;
-    for (int i = 1; i < argc; i += 2) {
-        const char *flag = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
-        if (strcmp(flag, "--rounds") == 0) {
-            rounds = atoi(value);
-        } else if (strcmp(flag, "--threads") == 0) {
-            options.threads = atoi(value);
-        } else if (strcmp(flag, "--most") == 0) {
-            most = atoi(value);
-        } else if (strcmp(flag, "--engine") == 0) {
-            options.engine = engine_named(value);
-        } else if (strcmp(flag, "--device") == 0) {
-            options.device = strcmp(value, "cuda") == 0 ? WEFT_CUDA : WEFT_HOST;
-        } else {
-            fprintf(stderr, "bench_truncated: %s is no flag of this program\n", flag);
-            return 2;
-        }
-    }
-    if (rounds < 1 || rounds > MOST_ROUNDS || options.threads < 1) return 2;
+    const flags f = read_flags(argc, argv);
     must(weft_context_create(NULL, &ctx));
     printf("engine,m,threads,one_plan_ms,separate_ms,fftw_ms,one_plan_MiB,separate_MiB\n");
-    for (int64_t m = 32; m <= most; m *= 2) compare(m, rounds);
+    for (int64_t m = 32; m <= f.most; m *= 2) compare(m, f.rounds);
     weft_context_destroy(&ctx);
     return 0;
 }

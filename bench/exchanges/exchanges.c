@@ -114,13 +114,6 @@ static weft_exchange method_named(const char *name) {
     exit(2);
 }
 
-static weft_engine engine_named(const char *name) {
-    for (int e = WEFT_ENGINE_AUTO; strcmp(weft_engine_name((weft_engine)e), "?") != 0; e++)
-        if (strcmp(weft_engine_name((weft_engine)e), name) == 0) return (weft_engine)e;
-    fprintf(stderr, "bench_exchanges: no engine is called %s\n", name);
-    exit(2);
-}
-
 static void set(setting *s, const char *flag, const char *value) {
     if (strcmp(flag, "--size") == 0)
         for (int a = 0; a < 3; a++) s->problem.n[a] = atoll(value);

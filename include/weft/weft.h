@@ -599,8 +599,9 @@ typedef struct weft_problem {
      * -m/2 <= k < m/2 of Fourier axes, m being truncate_to[a] (0 <= k <= m/2 of the halved one),
      * and the first m of cosine and sine transforms; inverse ones take zeros at the others. What is
      * not stored is not sent either. Numbers are those of n points, and so is problem.norm. With n
-     * = 3/2 m products in real space are free of aliasing (Orszag 1971, "3/2 rule"). Not along axes
-     * that are not transformed, and of lines over several ranks not at all. */
+     * = 3/2 m products in real space are free of aliasing (Orszag 1971, "3/2 rule"). Never in
+     * place. Not along axes that are not transformed, and of lines over several ranks not at all.
+     */
     int64_t truncate_to[WEFT_MAX_RANK];
     int64_t reserved[13];
 } weft_problem;

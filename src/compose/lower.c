@@ -336,10 +336,10 @@ static weft_status add_frequencies(lowering *l, const weft_stage *stage) {
     weft_leg_copy copy = {.embeds = embeds, .frequencies = true};
     int64_t n[WEFT_MAX_RANK] = {0};
     WEFT_TRY(learn_axes(l, stage));
+    extents_behind(l, l->number, l->n, n);
     copy.real = kind_of(l, l->axis) == WEFT_R2R;
     const int halved = halved_axis(l);
     for (int a = 0; a < l->problem->rank; a++) {
-        n[a] = stage->n[a] != 0 ? stage->n[a] : l->n[a];
         if (stage->lo[a] != 0 || stage->step[a] > 1 || stage->step[a] < 0)
             return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                              "problem.stage[%d].%s[%d] is given, but the frequencies of a spectrum "

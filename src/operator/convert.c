@@ -13,6 +13,12 @@ bool weft_stored_is_box(const weft_stored *stored) {
     return weft_stored_is_plain(stored) && !stored->strided;
 }
 
+bool weft_stored_has_gaps(const weft_stored *stored) {
+    for (int a = 0; a < WEFT_AXES; a++)
+        if (stored->high[a] > 0) return true;
+    return false;
+}
+
 size_t weft_stored_alignment(weft_storage storage, weft_precision precision) {
     switch (storage) {
     case WEFT_STORAGE_SAME:

@@ -163,6 +163,7 @@ static inline bool weft_pointwise_loads(const weft_pointwise_layout *layout) {
  * the alignment of its address (convert.c). */
 bool weft_stored_is_box(const weft_stored *stored);
 bool weft_stored_is_plain(const weft_stored *stored);
+bool weft_stored_has_gaps(const weft_stored *stored); /* some of the last indices are there */
 int64_t weft_stored_bytes(const weft_pointwise_layout *layout);
 size_t weft_stored_element_bytes(const weft_pointwise_layout *layout);
 size_t weft_stored_alignment(weft_storage storage, weft_precision precision);

@@ -123,13 +123,6 @@ static bool has_real_operators(const weft_fused_operators *side, weft_transform_
             weft_stored_is_box(&side->layout.stored));
 }
 
-/* Whether a spectrum is truncated between its frequencies. */
-static bool has_gaps(const weft_fused_operators *side) {
-    for (int a = 0; side->list && a < side->layout.box.axes; a++)
-        if (side->layout.stored.high[a] > 0) return true;
-    return false;
-}
-
 static weft_status jit_supports(const weft_transform *t, const weft_device_ops *device) {
     const weft_pieces *in = &t->in_pieces, *out = &t->out_pieces;
     if (looks_around(&t->load) || looks_around(&t->spectral) || looks_around(&t->store))
@@ -144,7 +137,8 @@ static weft_status jit_supports(const weft_transform *t, const weft_device_ops *
     if (!has_real_operators(&t->load, t->kind) || !has_real_operators(&t->store, t->kind))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: real-to-real transforms of complex numbers with operators");
-    if ((in->count > 0 && has_gaps(&t->load)) || (out->count > 0 && has_gaps(&t->store)))
+    if ((in->count > 0 && weft_stored_has_gaps(&t->load.layout.stored)) ||
+        (out->count > 0 && weft_stored_has_gaps(&t->store.layout.stored)))
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "jit engine: a truncated spectrum in pieces");
     if (t->in_place && weft_transform_is_real(t, false) != weft_transform_is_real(t, true))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,

@@ -240,8 +240,10 @@ static weft_status add_plane(const planning *p, int first, int second, bool from
                                 .whole = whole_of(p, t->dims - 1),
                                 .out_stored = weft_native_stored(t, true)};
     ends e;
-    if (!from_output) planes.in_stored = weft_native_stored(t, false);
-    if (!from_output) planes.second_in = weft_native_stored_along(t, false, second);
+    if (!from_output) {
+        planes.in_stored = weft_native_stored(t, false);
+        planes.second_in = weft_native_stored_along(t, false, second);
+    }
     planes.first_out = weft_native_stored_along(t, true, first);
     weft_pass_group *group = add_group(p, from_output, false);
     set_loops(p, both, from_output, false, &e, &planes);
@@ -485,8 +487,8 @@ weft_status weft_native_plan_with(const weft_transform *transform, weft_native_t
     size_t held = sizeof *plan;
     plan->threads = weft_native_useful_threads(transform);
     weft_native_opened opened;
-    const weft_transform *in_pieces = weft_native_open(transform, &opened);
-    const weft_transform strides = weft_native_by_largest_pieces(in_pieces);
+    const weft_transform *as_pieces = weft_native_open(transform, &opened);
+    const weft_transform strides = weft_native_by_largest_pieces(as_pieces);
     const weft_piece spectrum = weft_native_spectrum(transform);
     planning p = {.transform = &strides,
                   .spectrum = transform->round_trip ? &spectrum : NULL,
@@ -494,7 +496,7 @@ weft_status weft_native_plan_with(const weft_transform *transform, weft_native_t
                   .tuning = tuning,
                   .plan = plan,
                   .bytes = &held};
-    set_pieces(plan, transform, in_pieces);
+    set_pieces(plan, transform, as_pieces);
     weft_status status = add_groups(&p);
     if (status == WEFT_SUCCESS) status = add_operators(transform, plan, &held);
     if (status == WEFT_SUCCESS) {

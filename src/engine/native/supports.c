@@ -291,12 +291,6 @@ static bool holds_all_but(const weft_transform *t, const weft_fused_operators *f
     return f->layout.stored.n[f->dim_axis[d]] >= 2;
 }
 
-static bool has_gaps(const weft_fused_operators *f) {
-    for (int a = 0; a < f->layout.box.axes; a++)
-        if (f->layout.stored.high[a] > 0) return true;
-    return false;
-}
-
 /* An array that is padded, cropped or truncated along the dimension of whose lines it holds some
  * points. Where further passes work on the array, it must hold all. Between points that it holds
  * nothing is operated on but scaled. */
@@ -307,7 +301,8 @@ static bool takes_stored(const weft_transform *t, bool output, const weft_device
     const bool one_group = t->dims == 1 || (t->dims == 2 && weft_native_plane_fits(t));
     double factor;
     const bool scales = weft_operators_only_scale(f->list, &factor);
-    if (has_gaps(f) && (t->round_trip || !(output ? scales : f->list->count == 0))) return false;
+    const bool gaps = weft_stored_has_gaps(&f->layout.stored);
+    if (gaps && (t->round_trip || !(output ? scales : f->list->count == 0))) return false;
     return f->layout.stored.storage == WEFT_STORAGE_SAME && holds_all_but(t, f, d) &&
            !t->in_place && t->kind != WEFT_TRANSFORM_R2R && device->host_addressable &&
            t->dim[d].n <= WEFT_NATIVE_LONGEST_TILE && keeps_tiles(t) &&
