@@ -200,9 +200,43 @@ static void a_plan_streams_where_an_allocation_fails_that_should_have_fit(void *
     set_device_memory(device, 0);
 }
 
+/* The spectrum of a convolution's kernel, which each execution reads once, lies in page-locked
+ * memory where the limit leaves no room for it beside the workspaces. Results are the same. */
+static void a_kernel_lies_on_the_host_where_the_device_has_no_room(void **state) {
+    (void)state;
+    enum { POINTS = 40 * 30 * 20, KERNEL = 5 * 4 * 3, LESS = 1000 };
+    static double field[POINTS], result[2][POINTS], kernel[KERNEL];
+    const weft_convolution_problem problem = {.rank = 3,
+                                              .n = {40, 30, 20},
+                                              .kind = WEFT_R2C,
+                                              .boundary = {WEFT_LINEAR, WEFT_LINEAR, WEFT_LINEAR},
+                                              .mode = WEFT_SAME,
+                                              .kernel = {.array = kernel, .n = {5, 4, 3}}};
+    weft_options options = {
+        .device = device, .location = WEFT_LOCATION_HOST, .stream = WEFT_STREAM_OFF};
+    weft_memory memory[2];
+    for (int i = 0; i < POINTS; i++) field[i] = i * 37 % 101;
+    for (int i = 0; i < KERNEL; i++) kernel[i] = i * 11 % 17;
+    for (int limited = 0; limited < 2; limited++) {
+        weft_convolution plan = NULL;
+        if (limited) options.device_memory_limit = memory[0].workspace - LESS;
+        if (weft_convolution_create(ctx, &problem, &options, &plan) != WEFT_SUCCESS)
+            fail_msg("%s", weft_last_error(ctx));
+        assert_int_equal(weft_plan_memory(plan, &memory[limited]), WEFT_SUCCESS);
+        memset(result[limited], 0xA5, sizeof result[limited]);
+        assert_int_equal(weft_convolution_execute(plan, field, result[limited]), WEFT_SUCCESS);
+        weft_convolution_destroy(&plan);
+    }
+    const size_t moved = memory[0].workspace - memory[1].workspace;
+    assert_true(moved > LESS);
+    assert_int_equal(memory[1].page_locked - memory[0].page_locked, moved);
+    assert_memory_equal(result[0], result[1], sizeof result[0]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_device_says_what_it_has_free),
+        cmocka_unit_test(a_kernel_lies_on_the_host_where_the_device_has_no_room),
         cmocka_unit_test(a_driver_says_what_others_have_left),
         cmocka_unit_test(plans_stream_where_free_memory_does_not_hold_the_arrays),
         cmocka_unit_test(a_margin_is_left),

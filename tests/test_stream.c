@@ -19,10 +19,11 @@
 
 static weft_device device;
 static uint64_t seed;
-static int number;   /* of the case at hand */
-static int refused;  /* cases whose operators the engine does not apply itself */
-static int resident; /* cases in which a part of the array stays on the device between passes */
-static int rounded;  /* executions in which numbers travelled as others */
+static int number;    /* of the case at hand */
+static int refused;   /* cases whose operators the engine does not apply itself */
+static int resident;  /* cases in which a part of the array stays on the device between passes */
+static int rounded;   /* executions in which numbers travelled as others */
+static int with_pads; /* cases with padding, cropping or truncation */
 
 enum { MARGIN = 64 }; /* bytes behind each array */
 
@@ -30,7 +31,7 @@ typedef struct problem_case {
     weft_problem problem;
     weft_options options;
     weft_brick input, output;
-    bool bricks, operated;
+    bool bricks, operated, padded;
     weft_operator load, spectral, store;
     double table[4096];
 } problem_case;
@@ -46,6 +47,19 @@ static void shuffle(int *order, int rank) {
         const int b = random_below(a + 1), swapped = order[a];
         order[a] = order[b];
         order[b] = swapped;
+    }
+}
+
+/* Along each transformed axis the array may hold fewer points than are transformed, and fewer
+ * frequencies. */
+static void pad(problem_case *c) {
+    weft_problem *p = &c->problem;
+    for (int a = 0; a < p->rank; a++) {
+        const int n = (int)p->n[a];
+        if (p->axis[a] == WEFT_AXIS_NONE) continue;
+        if (random_below(2)) p->pad_from[a] = 1 + random_below(n);
+        if (random_below(2)) p->crop_to[a] = 1 + random_below(n);
+        if (random_below(3) == 0) p->truncate_to[a] = 1 + random_below(n);
     }
 }
 
@@ -94,7 +108,9 @@ static problem_case random_problem(void) {
     if (p->rank == 1) c.bricks = false;
     c.operated = !c.bricks && !p->load_storage && !cosines && random_below(3) == 0;
     c.options.convolve = !c.bricks && random_below(3) == 0;
-    const int placement = c.bricks || p->load_storage ? 1 : random_below(3);
+    c.padded = !plain && !c.bricks && random_below(3) == 0;
+    if (c.padded) pad(&c);
+    const int placement = c.bricks || p->load_storage || c.padded ? 1 : random_below(3);
     c.options.placement = placement == 0   ? WEFT_PLACEMENT_ANY
                           : placement == 1 ? WEFT_OUT_OF_PLACE
                                            : WEFT_IN_PLACE;
@@ -140,7 +156,7 @@ static size_t box_bytes(const problem_case *c, weft_plan plan, weft_space space,
     weft_box box;
     ok(weft_plan_box(plan, space, 0, &box));
     size_t bytes = c->problem.precision == WEFT_SINGLE ? 4 : 8;
-    if (loaded && space == WEFT_INPUT && c->problem.load_storage)
+    if (loaded && space != WEFT_OUTPUT && c->problem.load_storage)
         bytes = c->problem.load_storage == WEFT_STORAGE_U8 ? 1 : 2;
     if (c->problem.kind == WEFT_C2C || (space == WEFT_OUTPUT && c->problem.kind == WEFT_R2C))
         bytes *= 2;
@@ -202,7 +218,7 @@ static void check_bits(const void *a, const void *b, size_t bytes, const problem
 static void compare(const problem_case *c, weft_plan streamed, weft_plan whole,
                     weft_direction direction, bool in_place) {
     const weft_space from = direction == WEFT_INVERSE ? WEFT_OUTPUT : WEFT_INPUT;
-    const weft_space to = direction == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT;
+    const weft_space to = direction == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_RESULT;
     const weft_plan plan[2] = {streamed, whole};
     const size_t given = box_bytes(c, whole, from, true), made = box_bytes(c, whole, to, false);
     void *input = filled(given, true), *result[2];
@@ -254,7 +270,8 @@ static weft_plan streamed_plan(problem_case *c, size_t bytes) {
     c->options.device_memory_limit = kernels + (size_t)random_below((int)bytes + 1);
     const weft_status status = weft_plan_create(ctx, &c->problem, &c->options, &plan);
     if (status == WEFT_ERROR_OUT_OF_MEMORY) return NULL;
-    if (status == WEFT_ERROR_UNSUPPORTED && c->operated) {
+    if (status == WEFT_ERROR_UNSUPPORTED && (c->operated || c->padded)) {
+        if (getenv("WEFT_TEST_CASES")) printf("%d: %s\n", number, weft_last_error(ctx));
         refused++;
         return NULL;
     }
@@ -286,6 +303,9 @@ static bool run_case(void) {
             compare(&c, streamed, whole, (weft_direction)direction, true);
     }
     const bool compared = streamed != NULL;
+    with_pads += compared && c.padded;
+    if (getenv("DBG") && compared && c.padded)
+        printf("DBG padded operated %d kind %d\n", c.operated, c.problem.kind);
     if (compared && schedule_of(streamed, WEFT_FORWARD, c.options.placement == WEFT_IN_PLACE)
                             ->stream.resident.n > 0)
         resident++;
@@ -303,8 +323,8 @@ static void streamed_plans_give_the_bits_of_whole_ones(void **state) {
     seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL) * 1000003u;
     for (number = 0; number < most && compared < enough; number++) compared += run_case();
     if (getenv("WEFT_TEST_CASES"))
-        printf("%d compared, %d refused, %d partly on the device, %d rounded\n", compared, refused,
-               resident, rounded);
+        printf("%d compared, %d of them padded, %d refused, %d partly on the device, %d rounded\n",
+               compared, with_pads, refused, resident, rounded);
     if (compared < (most >= 50 ? most / 4 : 1))
         fail_msg("only %d of %d cases were compared", compared, most);
     if (device == WEFT_SIMULATED && most >= 300 && rounded == 0)
@@ -626,10 +646,11 @@ static void what_cannot_be_streamed_is_refused_with_the_reason(void **state) {
     if (device == WEFT_HOST)
         skip(); /* whose slots have other sizes, and whose engine other needs */
     const weft_operator sum = {.kind = WEFT_OPERATOR_REDUCE};
-    weft_problem strided = cube, padded = cube, mixed = cube, reduced = cube, converted = cube;
-    strided.kind = padded.kind = WEFT_C2C;
+    weft_problem strided = cube, batch = cube, mixed = cube, reduced = cube, converted = cube;
+    strided.kind = batch.kind = WEFT_C2C;
     memcpy(strided.in_stride, (int64_t[]){1000, 30, 1}, 3 * sizeof(int64_t));
-    padded.pad_from[0] = 6;
+    batch.axis[0] = WEFT_AXIS_NONE;
+    batch.pad_from[0] = 6;
     mixed.axis[0] = WEFT_DCT2;
     reduced.load = (weft_operators){&sum, 1};
     converted.store_storage = WEFT_STORAGE_U8;
@@ -637,7 +658,7 @@ static void what_cannot_be_streamed_is_refused_with_the_reason(void **state) {
         const weft_problem *problem;
         size_t limit;
         const char *reason;
-    } rows[] = {{&strided, 1 << 21, "strides"},     {&padded, 1 << 21, "padded"},
+    } rows[] = {{&strided, 1 << 21, "strides"},     {&batch, 1 << 21, "padding along axes"},
                 {&mixed, 1 << 21, "real-to-real"},  {&reduced, 1 << 21, "reductions"},
                 {&converted, 1 << 21, "converted"}, {&cube, 700, "no way to transform axis"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

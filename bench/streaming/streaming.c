@@ -13,9 +13,7 @@
  * With --pageable 1 the arrays are plain memory. three_pairs_s is what three pairs of transforms
  * take one after another: three times the mean of the pairs that were run.
  */
-#include "device/device.h"
-#include "measuring.h"
-#include "support/error.h"
+#include "link.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -26,7 +24,7 @@
 #include <weft/weft_mpi.h>
 #endif
 
-enum { MOST_RUNS = 100, MOST_THREADS = 64, LINK_RUNS = 5 };
+enum { MOST_RUNS = 100, MOST_THREADS = 64 };
 
 typedef struct bench {
     weft_context ctx;
@@ -84,44 +82,6 @@ static double largest(double value) {
     MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 #endif
     return value;
-}
-
-/* ---- the link ---- */
-
-/* Copies to the device and from it at once, on two queues. */
-static double link_rate(weft_device id) {
-    const weft_device_ops *ops = weft_device_find(id);
-    const weft_device_settings settings = {.threads = 1};
-    const int64_t bytes = INT64_C(256) << 20;
-    const weft_copy copy = weft_copy_of_run(bytes, 1);
-    weft_device_state *device = NULL;
-    weft_queue *queue[2];
-    void *there[2], *here[2];
-    double seconds[LINK_RUNS];
-    if (!ops) must(weft_fail(WEFT_ERROR_UNSUPPORTED, "this device is not in this build"));
-    must(ops->probe(NULL));
-    must(ops->open(&settings, &device));
-    for (int i = 0; i < 2; i++) {
-        must(ops->queue_create(device, false, &queue[i]));
-        must(ops->allocate(device, WEFT_MEMORY_DEVICE, (size_t)bytes, &there[i]));
-        must(ops->allocate(device, WEFT_MEMORY_PAGE_LOCKED, (size_t)bytes, &here[i]));
-        memset(here[i], 0, (size_t)bytes);
-    }
-    for (int k = 0; k < LINK_RUNS; k++) {
-        largest(0);
-        const double start = seconds_now();
-        must(ops->copy(device, queue[0], &copy, here[0], there[0], WEFT_HOST_TO_DEVICE));
-        must(ops->copy(device, queue[1], &copy, there[1], here[1], WEFT_DEVICE_TO_HOST));
-        for (int i = 0; i < 2; i++) must(ops->queue_wait(device, queue[i]));
-        seconds[k] = largest(seconds_now() - start);
-    }
-    for (int i = 0; i < 2; i++) {
-        ops->queue_destroy(device, queue[i]);
-        ops->free(device, WEFT_MEMORY_DEVICE, there[i]);
-        ops->free(device, WEFT_MEMORY_PAGE_LOCKED, here[i]);
-    }
-    ops->close(device);
-    return (double)bytes / median_of(seconds, LINK_RUNS);
 }
 
 /* Passes of each direction, which are the same forward and back; 0: it is not streamed. */
@@ -365,7 +325,7 @@ int main(int argc, char **argv) {
     read_arguments(argc, argv, &b);
     must(weft_device_probe(b.options.device, &description));
     create_context(&b);
-    b.rate = link_rate(b.options.device);
+    b.rate = link_rate(b.options.device, must, largest);
     if (b.rank == 0) {
         printf("# %s; both ways at once %.1f GB/s each; limit %zu bytes; %s memory; %d threads\n",
                description, b.rate * 1e-9, b.options.device_memory_limit,

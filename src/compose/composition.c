@@ -252,6 +252,7 @@ weft_status weft_compose(weft_context ctx, const weft_composition_problem *probl
     for (int i = 0; status == WEFT_SUCCESS && purpose && i < c->legs; i++) {
         c->leg[i].purpose.scatters = purpose->scatters;
         c->leg[i].purpose.parity = purpose->parity;
+        c->leg[i].purpose.beside = purpose->beside;
     }
     if (status == WEFT_SUCCESS) status = make_plans(ctx, c, &options);
     /* What some rank owes from here on is told by the composition's own next call. */

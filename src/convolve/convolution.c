@@ -83,10 +83,10 @@ static weft_status make_spectrum(weft_plan plan, const weft_convolved *c, const 
     return tabulate(plan, c, kernel, spectrum);
 }
 
-/* Makes the spectrum where the plan computes or, where the CPU cannot write there, on the host, to
- * be copied. */
+/* Makes the spectrum where it is to lie or, where the CPU cannot write there, on the host, to be
+ * copied. */
 static weft_status set_spectrum(weft_plan plan, weft_convolved *c, const void *kernel) {
-    const bool there = plan->build->device.ops->host_addressable && c->bytes > 0;
+    const bool there = (plan->build->device.ops->host_addressable || c->on_host) && c->bytes > 0;
     void *spectrum = there ? c->array : malloc(c->bytes + 1);
     weft_status status = weft_agree(
         plan->transport,
@@ -103,9 +103,10 @@ static weft_status set_spectrum(weft_plan plan, weft_convolved *c, const void *k
 
 /* ---- creation ---- */
 
-static weft_status check_limit(weft_plan plan, const weft_convolved *c) {
+static weft_status allocate_on_device(weft_plan plan, weft_convolved *c) {
     const size_t limit = plan->call.options.device_memory_limit;
-    if (limit == 0 || plan->build->memory.workspace + c->bytes <= limit) return WEFT_SUCCESS;
+    if (limit == 0 || plan->build->memory.workspace + c->bytes <= limit)
+        return weft_buffer_create(plan, c->bytes, &c->array);
     return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
                      "device memory: workspaces of %zu bytes and a kernel's spectrum of %zu do not "
                      "fit options.device_memory_limit, %zu bytes; raise the limit or use more "
@@ -113,12 +114,33 @@ static weft_status check_limit(weft_plan plan, const weft_convolved *c) {
                      plan->build->memory.workspace, c->bytes, limit);
 }
 
+/* Where the callers' arrays are on the host, the spectrum may be there too, if the device reads it
+ * there: each execution does so once. */
+static bool may_be_on_host(const weft_options *options) {
+    const weft_device_ops *device = weft_device_find(options->device);
+    return options->location == WEFT_LOCATION_HOST && device && device->reads_page_locked;
+}
+
+/* Bytes of a rank's share of the kernel's spectrum which the device is to hold, about. */
+static size_t bytes_beside(const weft_convolved *c, const weft_options *options, int ranks) {
+    size_t bytes = weft_number_bytes(c->problem.precision) * (c->complex_factors ? 2 : 1);
+    const bool streams = options->location == WEFT_LOCATION_HOST && options->device != WEFT_HOST;
+    if (!streams || weft_convolved_has_no_array(c) || may_be_on_host(options)) return 0;
+    for (int a = 0; a < c->problem.rank; a++) {
+        const bool halved = a == c->problem.rank - 1 && c->problem.kind == WEFT_R2C;
+        bytes *= (size_t)(halved ? c->axis[a].transform / 2 + 1 : c->axis[a].transform);
+    }
+    return bytes / (size_t)ranks;
+}
+
 static weft_status allocate_spectrum(weft_plan plan, weft_convolved *c) {
     weft_plan_own_box(plan, WEFT_OUTPUT, plan->transport->rank, &c->spectrum);
     c->scattered = weft_plan_scattered(plan);
     c->bytes = weft_convolved_bytes(c);
-    WEFT_TRY(check_limit(plan, c));
-    return c->bytes > 0 ? weft_buffer_create(plan, c->bytes, &c->array) : WEFT_SUCCESS;
+    if (c->bytes == 0) return WEFT_SUCCESS;
+    weft_status status = allocate_on_device(plan, c);
+    c->on_host = status == WEFT_ERROR_OUT_OF_MEMORY && may_be_on_host(&plan->call.options);
+    return c->on_host ? weft_host_buffer_create(plan, c->bytes, &c->array) : status;
 }
 
 /* The field is embedded, transformed, multiplied, transformed back and cropped. */
@@ -148,7 +170,9 @@ static weft_status compose(weft_context ctx, const weft_convolved *c, const weft
                                         .fields_fastest = p->fields_fastest,
                                         .stage = stage,
                                         .stages = STAGES};
-    const weft_purpose purpose = {.scatters = true, .parity = c->parity};
+    const weft_purpose purpose = {.scatters = true,
+                                  .parity = c->parity,
+                                  .beside = bytes_beside(c, options, ctx->transport->size)};
     for (int a = 0; a < p->rank; a++) {
         problem.n[a] = c->axis[a].n;
         multiply.table[a] = c->table[a];
@@ -440,8 +464,12 @@ void weft_convolution_forget(weft_plan plan) {
     if (outlined->ops) outlined->ops->destroy(plan);
     if (outlined->transport) outlined->transport->ops->release(outlined->transport);
     weft_plan_destroy(&plan->convolution->kernel_plan);
-    if (plan->convolution->array) weft_buffer_destroy(plan, &plan->convolution->array);
-    weft_convolved_release(plan->convolution);
+    weft_convolved *c = plan->convolution;
+    if (c->on_host)
+        weft_host_buffer_destroy(plan, &c->array);
+    else
+        weft_buffer_destroy(plan, &c->array);
+    weft_convolved_release(c);
     plan->convolution = NULL;
 }
 
@@ -453,7 +481,7 @@ void weft_convolution_add_memory(weft_plan plan, weft_memory *memory) {
     const weft_convolved *c = plan->convolution;
     weft_memory of_kernels = {0};
     if (c->kernel_plan) weft_plan_memory(c->kernel_plan, &of_kernels);
-    memory->workspace += c->bytes;
+    *(c->on_host ? &memory->page_locked : &memory->workspace) += c->bytes;
     memory->tables += of_kernels.total;
     if (plan->overlap_save) weft_overlap_save_add_memory(plan, memory);
     if (plan->outlined.ops) plan->outlined.ops->add_memory(plan, memory);

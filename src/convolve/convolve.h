@@ -50,7 +50,8 @@ struct weft_convolution_private {
     char *snippet;                /* the same where kernels do it; or NULL */
     weft_box spectrum;            /* this rank's box of it, ... */
     weft_scattered scattered; /* ... of whose elements these are the frequencies, if it says so */
-    void *array;              /* the kernel's spectrum over `points`, where the plan computes */
+    void *array;  /* the kernel's spectrum over `points`, where the plan computes, ... */
+    bool on_host; /* ... or in page-locked memory, which the device reads */
     size_t bytes;
     weft_plan kernel_plan; /* transforms kernels, on the host; NULL until a kernel is replaced */
 };

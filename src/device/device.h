@@ -115,7 +115,9 @@ typedef struct weft_device_ops {
     bool host_addressable; /* the CPU may dereference device memory: no staging, no copies in or out
                             */
     bool can_fail; /* execution can fail on one rank alone: ranks agree after each execution */
-    bool transport_aware; /* there are transports that may be given device addresses */
+    bool transport_aware;   /* there are transports that may be given device addresses */
+    bool reads_page_locked; /* what it computes with may lie in page-locked memory, which it then
+                               reads across the link */
 
     weft_status (*probe)(const char **description);
     weft_status (*open)(const weft_device_settings *settings, weft_device_state **device);
@@ -197,7 +199,8 @@ typedef struct weft_device_ops {
                        void *argument, const void *in, void *out);
 
     /* The address at which the functions that `run` enqueues find memory of the device that is not
-     * their `in` or `out`. NULL where that is its own address, or `run` is NULL. */
+     * their `in` or `out`, or page-locked memory. NULL where that is its own address, or `run` is
+     * NULL. */
     weft_status (*run_address)(weft_device_state *device, const void *memory, const void **there);
 
     /* Enqueues the multiplication of `count` real values of the given precision at `data` by

@@ -269,6 +269,20 @@ static weft_status open_device(weft_build *b) {
     return WEFT_SUCCESS;
 }
 
+/* What comes behind all buffers and queues: the device's own memory for transfers, which has no
+ * more than what is left beside the memory that belongs to the plan. */
+static weft_status finish(const weft_build *b) {
+    const size_t beside = b->planner->call->beside;
+    const weft_device_handle *d = &b->device;
+    void *memory = NULL;
+    if (d->ops->kernels_await) WEFT_TRY(d->ops->kernels_await(d->state));
+    if (beside > 0) WEFT_TRY(d->ops->allocate(d->state, WEFT_MEMORY_DEVICE, beside, &memory));
+    if (d->ops->prepare_transfers && (b->candidate.staged || b->planner->host_buffers))
+        d->ops->prepare_transfers(d->state);
+    if (beside > 0) d->ops->free(d->state, WEFT_MEMORY_DEVICE, memory);
+    return WEFT_SUCCESS;
+}
+
 weft_status weft_build_create(weft_transport *transport, const weft_planner *planner,
                               const weft_candidate *candidate, weft_build *b) {
     memset(b, 0, sizeof *b);
@@ -288,11 +302,7 @@ weft_status weft_build_create(weft_transport *transport, const weft_planner *pla
     WEFT_TRY(weft_agree(transport, split_groups(b, transport)));
     if (weft_build_needs_communicators(b)) WEFT_TRY(weft_build_make_communicators(b, transport));
     WEFT_TRY(weft_agree(transport, connect_programs(b, transport)));
-    if (b->device.ops->kernels_await)
-        WEFT_TRY(weft_agree(transport, b->device.ops->kernels_await(b->device.state)));
-    if (b->device.ops->prepare_transfers && (candidate->staged || planner->host_buffers))
-        b->device.ops->prepare_transfers(b->device.state); /* last: buffers and queues go first */
-    return WEFT_SUCCESS;
+    return weft_agree(transport, finish(b));
 }
 
 void weft_build_release(weft_build *b) {

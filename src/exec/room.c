@@ -45,13 +45,12 @@ static weft_status count_sharers(weft_plan plan, int *sharers) {
     return status;
 }
 
-weft_status weft_plan_find_room(weft_plan plan) {
+static weft_status find(weft_plan plan, int64_t *room) {
     const size_t limit = plan->call.options.device_memory_limit;
-    int64_t *room = &plan->planner.room;
-    *room = limit > INT64_MAX ? INT64_MAX : (int64_t)limit;
-    if (!matters(plan)) return WEFT_SUCCESS;
     size_t bytes = 0;
     int sharers;
+    *room = limit > INT64_MAX ? INT64_MAX : (int64_t)limit;
+    if (!matters(plan)) return WEFT_SUCCESS;
     WEFT_TRY(count_sharers(plan, &sharers));
     WEFT_TRY(weft_agree(plan->transport, ask(plan, &bytes)));
     int64_t less = bytes > INT64_MAX ? -INT64_MAX : -(int64_t)(bytes / (size_t)sharers);
@@ -59,5 +58,13 @@ weft_status weft_plan_find_room(weft_plan plan) {
     if (less == -INT64_MAX) return WEFT_SUCCESS;
     *room = -less - -less / MARGIN;
     if (*room == 0) *room = 1; /* 0 would be any number */
+    return WEFT_SUCCESS;
+}
+
+weft_status weft_plan_find_room(weft_plan plan) {
+    int64_t *room = &plan->planner.room;
+    const int64_t beside = (int64_t)plan->call.beside;
+    WEFT_TRY(find(plan, room));
+    if (*room > beside) *room -= beside; /* else there is too little anyway */
     return WEFT_SUCCESS;
 }

@@ -331,6 +331,7 @@ static weft_status write_inside(writing *w) {
         const int64_t n = layout->stored.n[a], high = layout->stored.high[a];
         const int64_t all = layout->box.n[a];
         int low = 0, behind = 0, gap = 0;
+        if (n == all) continue;
         WEFT_TRY(weft_operator_text_place(w, n - high, a, &low));
         w->kernel->grows[low] = -1;
         if (high == 0) {

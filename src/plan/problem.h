@@ -62,6 +62,7 @@ typedef struct weft_call {
     unsigned directions;                     /* bit d: this weft_direction may be planned */
     const struct weft_device_handle *device; /* lent by another plan, or NULL */
     const struct weft_build *lender;         /* of workspaces, or NULL */
+    size_t beside;                           /* weft_purpose.beside */
     weft_brick input, output;
     weft_call_strides strides;
     weft_operator_list operators[WEFT_PLACES]; /* with the scaling of problem.norm */
@@ -79,6 +80,7 @@ typedef struct weft_purpose {
     bool keeps;               /* a convolution's spectrum is stored, too */
     bool scatters;            /* a line over several ranks is scattered (plan/line.h) */
     weft_parity parity;
+    size_t beside; /* bytes of the device's memory that it is to leave to what belongs to it */
     weft_operators resume; /* on the spectrum, as an inverse transform loads it */
     /* That of another plan, which is destroyed later, so that both find each other's memory; NULL:
      * the plan opens one of its own. */

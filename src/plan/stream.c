@@ -26,17 +26,14 @@ weft_status weft_stream_refuse(const char *what) {
 
 static weft_status check_axes(const weft_chain *chain) {
     int fouriers = 0, real_to_reals = 0;
-    bool padded = false;
     for (int k = 0; k < chain->segments; k++) {
         const weft_axis_groups g = weft_axis_groups_of(chain, &chain->segment[k]);
-        padded = padded || g.none.padded;
-        for (int i = 0; i < g.fouriers; i++) padded = padded || g.fourier[i].padded;
-        for (int i = 0; i < g.real_to_reals; i++) padded = padded || g.real_to_real[i].padded;
+        if (g.none.padded)
+            return weft_stream_refuse(
+                "padding along axes that are not transformed is not streamed");
         fouriers += g.fouriers;
         real_to_reals += g.real_to_reals;
     }
-    for (int a = 0; a < chain->axes - 1; a++) padded = padded || chain->spectrum[a] != chain->n[a];
-    if (padded) return weft_stream_refuse("padded, cropped and truncated arrays are not streamed");
     if (fouriers > 0 && real_to_reals > 0)
         return weft_stream_refuse("Fourier transforms beside real-to-real ones are not streamed");
     if (fouriers + real_to_reals == 0)
@@ -53,11 +50,6 @@ static weft_status check(const weft_schedule_request *request) {
     for (int i = 0; i < request->chain->segments; i++)
         if (request->chain->segment[i].transforms == 0)
             return weft_stream_refuse("boxes of the caller's over several ranks are not streamed");
-    if (request->direction == WEFT_CONVOLVE && weft_call_only(request->call, WEFT_CONVOLVE) &&
-        request->chain->real)
-        return weft_stream_refuse(
-            "real convolutions are streamed by plans of transforms, whose output has room "
-            "for the spectrum");
     WEFT_TRY(check_axes(request->chain));
     if (request->call->strides.given[WEFT_INPUT] || request->call->strides.given[WEFT_OUTPUT])
         return weft_stream_refuse("arrays with strides of their own are not streamed");
@@ -81,11 +73,16 @@ static weft_status check(const weft_schedule_request *request) {
 
 static weft_axis_list axes_in_order(const weft_schedule_request *request, int segment) {
     const weft_chain *chain = request->chain;
-    const weft_axis_groups g = weft_axis_groups_of(chain, &chain->segment[segment]);
-    const weft_axis_group *all = g.fouriers > 0 ? g.fourier : g.real_to_real;
-    weft_axis_list list = {.count = all->axes};
-    for (int i = 0; i < all->axes; i++)
-        list.axis[request->direction == WEFT_FORWARD ? i : all->axes - 1 - i] = all->axis[i];
+    const weft_axis_groups all = weft_axis_groups_of(chain, &chain->segment[segment]);
+    const weft_axis_group *group = all.fouriers > 0 ? all.fourier : all.real_to_real;
+    const int groups = all.fouriers > 0 ? all.fouriers : all.real_to_reals;
+    const bool forward = request->direction == WEFT_FORWARD;
+    weft_axis_list list = {.count = 0};
+    for (int k = 0; k < groups; k++) {
+        const weft_axis_group *g = &group[forward ? k : groups - 1 - k];
+        for (int i = 0; i < g->axes; i++)
+            list.axis[list.count++] = g->axis[forward ? i : g->axes - 1 - i];
+    }
     return list;
 }
 
@@ -169,7 +166,7 @@ static void enter_segment(weft_stream_state *s, int segment) {
     s->at = weft_chain_arrival(chain, segment, direction);
     s->end = weft_chain_departure(chain, segment, direction);
     s->now = local_part(s->request, s->at.distribution);
-    s->last = local_part(s->request, s->end.distribution);
+    s->last = s->kept = local_part(s->request, s->end.distribution);
     s->at.distribution = &s->now;
     s->end.distribution = &s->last;
     s->left = axes_in_order(s->request, segment);
@@ -243,7 +240,9 @@ static weft_status add_turning_segment(weft_stream_state *s, const weft_schedule
     weft_axis_list group[WEFT_MAX_RANK];
     int groups = 0;
     enter_segment(s, segment);
-    s->end.order = weft_chain_departure(back->chain, segment, WEFT_INVERSE).order;
+    const weft_end leaves = weft_chain_departure(back->chain, segment, WEFT_INVERSE);
+    s->end.order = leaves.order;
+    s->kept = local_part(back, leaves.distribution);
     WEFT_TRY(weft_stream_find_departure(s, segment > 0 ? segment - 1 : WEFT_NOWHERE));
     s->array.target = weft_stream_target(s, true, true); /* on ranks that have no passes, too */
     while (s->left.count > 0) {
@@ -254,8 +253,8 @@ static weft_status add_turning_segment(weft_stream_state *s, const weft_schedule
     }
     s->place.turns = WEFT_NOWHERE;
     s->request = back;
-    s->end = weft_chain_departure(back->chain, segment, WEFT_INVERSE);
-    s->last = local_part(back, s->end.distribution);
+    s->end = leaves;
+    s->last = s->kept;
     s->end.distribution = &s->last;
     for (int g = groups - 2; g >= 0; g--) WEFT_TRY(add_pass_back(s, &group[g], g == 0, stores));
     return WEFT_SUCCESS;
@@ -351,6 +350,35 @@ static int64_t slot_budget(const weft_schedule_request *request, int slots) {
     return request->room > 0 ? request->room / 4 * 3 / slots : INT64_MAX;
 }
 
+/* Whether arrays between passes may be larger than what the caller gets, of which the output holds
+ * no more: where real numbers come of complex ones, or along an axis that is to be cropped or
+ * truncated. */
+static bool may_outgrow(const weft_schedule_request *request) {
+    const weft_chain *chain = request->chain;
+    const bool forward = request->direction == WEFT_FORWARD;
+    const weft_end given = weft_chain_arrival(chain, 0, WEFT_FORWARD),
+                   spectrum = weft_chain_departure(chain, chain->segments - 1, WEFT_FORWARD),
+                   kept = weft_chain_departure(chain, 0, WEFT_INVERSE);
+    const int64_t *result = forward ? spectrum.distribution->n : kept.distribution->n;
+    if (chain->real && !forward) return true;
+    for (int a = 0; a < chain->axes; a++)
+        if (a != chain->halved &&
+            (spectrum.distribution->n[a] > result[a] || given.distribution->n[a] > result[a]))
+            return true;
+    return false;
+}
+
+/* Whether the array has other extents in memory than its transforms have. */
+static bool is_padded(const weft_chain *chain) {
+    const weft_distribution *in = chain->segment[0].side[WEFT_FORWARD],
+                            *out = chain->segment[0].side[WEFT_INVERSE];
+    for (int a = 0; a < chain->axes - 1; a++)
+        if (in[WEFT_INPUT].n[a] != chain->n[a] || out[WEFT_INPUT].n[a] != chain->n[a] ||
+            chain->spectrum[a] != chain->n[a])
+            return true;
+    return false;
+}
+
 weft_status weft_schedule_stream(const weft_schedule_request *request, weft_schedule *schedule) {
     WEFT_TRY(check(request));
     const bool convolves = request->direction == WEFT_CONVOLVE,
@@ -373,6 +401,8 @@ weft_status weft_schedule_stream(const weft_schedule_request *request, weft_sche
             "boxes with another memory order are not streamed in place, nor convolved");
     stream->pass = calloc(2 * WEFT_MAX_RANK, sizeof *stream->pass);
     if (!stream->pass) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's steps");
+    schedule->exact = schedule->exact || is_padded(request->chain);
+    s.array.outgrow = schedule->exact && may_outgrow(request);
     s.array.source = schedule->in_place ? WEFT_BUFFER_OUT : WEFT_BUFFER_IN;
     s.array.target = WEFT_BUFFER_OUT;
     WEFT_TRY(convolves ? add_convolution(&s, &second)

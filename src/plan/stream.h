@@ -23,6 +23,7 @@ typedef struct weft_pass_places {
 typedef struct weft_pass_arrays {
     int source, target; /* the buffers that it begins in and leaves data in */
     bool within;        /* it reads the array that it writes */
+    bool outgrow;       /* between passes they may be larger than the caller's output */
 } weft_pass_arrays;
 
 /* The pass at hand, and what is left. */
@@ -35,10 +36,13 @@ typedef struct weft_stream_state {
     const weft_exchange_ops *departs; /* how the array gets to the next segment; NULL: it stays */
     int loads_blocks;                 /* weft_streamed_pass.loads_blocks of the next pass */
     weft_axis_list left;              /* axes that are not transformed yet */
-    weft_distribution after;          /* extents of the array behind the pass at hand */
-    weft_end at, end;                 /* how the array lies before that pass, and where it ends */
-    bool real_after;             /* behind its transforms or, there and back, in their middle */
+    /* Extents of the array behind the transforms of the pass at hand or, there and back, in their
+       middle, and behind such a pass. */
+    weft_distribution after, turned;
+    weft_end at, end;            /* how the array lies before that pass, and where it ends */
+    bool real_after;             /* like `after` */
     weft_distribution now, last; /* what at.distribution and end.distribution are */
+    weft_distribution kept;      /* extents of what a segment that turns leaves */
     int64_t budget;              /* bytes of one slot of both workspaces */
 } weft_stream_state;
 
@@ -48,6 +52,13 @@ weft_status weft_stream_refuse(const char *what);
 /* Adds the steps of a pass, with the tiles that were found for it, over the first `count` of the
  * axes that are left. The array is then what the pass makes of it, in s->array.target. */
 weft_status weft_stream_add_pass(weft_stream_state *s, int count, weft_streamed_pass *pass);
+
+/* How the array lies behind the pass at hand: there and back, with the numbers that it had. */
+weft_end weft_stream_result(const weft_stream_state *s);
+
+/* Whether the array's elements lie in it where they did before the pass at hand, but that there are
+ * others along the axes that the pass transforms. */
+bool weft_stream_keeps_places(const weft_stream_state *s);
 
 /* Whether `axis` is among the first `count` of the axes that are left. */
 bool weft_stream_is_left(const weft_stream_state *s, int axis, int count);

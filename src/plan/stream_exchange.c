@@ -47,7 +47,7 @@ weft_status weft_stream_find_departure(weft_stream_state *s, int next) {
 
 int weft_stream_target(const weft_stream_state *s, bool first, bool last) {
     const bool blocks = s->departs && weft_exchange_packs(s->departs) && last;
-    if (!s->departs) return WEFT_BUFFER_OUT;
+    if (!s->departs && (last || !s->array.outgrow)) return WEFT_BUFFER_OUT;
     return !first && !blocks ? s->array.source : next_stage(s, s->array.source);
 }
 

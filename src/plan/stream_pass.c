@@ -45,20 +45,29 @@ static void add_copy(weft_stream_state *s, weft_transfer transfer, const weft_en
     step->bytes_moved = 2 * weft_region_elements(&all) * element;
 }
 
-/* The transforms of a pass work on a tile; what they cost, they cost for all tiles. */
+/* The transforms of a pass work on a tile; what they cost, they cost for all tiles. Axes have those
+ * of `before`, the extents of a tile, until they are transformed. */
 static void complete_transforms(weft_stream_state *s, const weft_streamed_pass *pass,
-                                const weft_distribution *tile, bool in_batch, int64_t whole) {
+                                const weft_distribution *before, bool in_batch, int64_t whole) {
     const double tiles = (double)s->schedule->step[pass->first].bytes_moved /
                          (double)(2 * s->schedule->step[pass->first].src_bytes);
+    const bool turns = s->place.turns != WEFT_NOWHERE;
+    weft_distribution now = *before;
     for (int i = pass->first + 1; i < s->schedule->steps; i++) {
         weft_step *step = &s->schedule->step[i];
+        const weft_transform *t = &step->as.fft.transform;
         step->bytes_moved = (int64_t)(tiles * (double)step->bytes_moved);
         step->flops *= tiles;
         if (step->kind != WEFT_STEP_FFT) continue;
         step->as.fft.transform.in_batch = in_batch;
         step->as.fft.transform.whole = whole;
         step->as.fft.tile_loop =
-            pass->thickness > 1 ? weft_step_loop(&step->as.fft, tile->n, pass->axis) : 0;
+            pass->thickness > 1 ? weft_step_loop(&step->as.fft, now.n, pass->axis) : 0;
+        const bool back = turns && (t->round_trip || t->direction == WEFT_INVERSE);
+        for (int d = 0; d < t->dims; d++) {
+            const int a = step->as.fft.axis[d];
+            now.n[a] = back ? s->turned.n[a] : s->after.n[a];
+        }
     }
 }
 
@@ -86,15 +95,40 @@ static void add_operators(weft_stream_state *s, int place, const weft_end *whole
     if (place == WEFT_NOWHERE) return;
     const weft_operator_list *list = &s->request->operators[place];
     if (list->count == 0 && storage == WEFT_STORAGE_SAME) return;
-    const bool anywhere = list->count == 0 || weft_operators_only_scale(list, &factor);
-    weft_step *step = weft_schedule_add_pointwise(
-        s->request, s->schedule, list, (weft_operator_place)place, anywhere ? tile : whole);
+    const bool scales = list->count == 0 || weft_operators_only_scale(list, &factor);
+    const bool crops = weft_schedule_ends_in_crop(s->schedule, (weft_operator_place)place) &&
+                       (place == WEFT_PLACE_STORE || (place == WEFT_PLACE_SPECTRAL && scales));
+    weft_step *step = &s->schedule->step[s->schedule->steps - 1];
+    if (crops)
+        step->as.pointwise = (weft_pointwise_step){
+            .operators = list, .layout = step->as.pointwise.layout, .number = place};
+    else
+        step = weft_schedule_add_pointwise(s->request, s->schedule, list,
+                                           (weft_operator_place)place, scales ? tile : whole);
     const weft_region box = box_of_rank(s);
     memcpy(step->as.pointwise.layout.box.lo, box.lo, sizeof box.lo);
     weft_stored *stored = &step->as.pointwise.layout.stored;
     stored->storage = storage;
     memcpy(stored->decibels, s->request->call->problem.decibels, sizeof stored->decibels);
     weft_schedule_count_bytes(step);
+}
+
+/* Operators that work on an array which is padded or cropped, if they must know their places, are
+ * told those in the whole array, of which a tile has the strides of an array of its own. */
+static void tell_places(weft_stream_state *s, const weft_streamed_pass *pass) {
+    double factor;
+    for (int i = pass->first + 1; i < s->schedule->steps; i++) {
+        weft_step *step = &s->schedule->step[i];
+        weft_pointwise_layout *layout = &step->as.pointwise.layout;
+        if (step->kind != WEFT_STEP_POINTWISE || !layout->stored.cropped ||
+            step->as.pointwise.operators->count == 0 ||
+            weft_operators_only_scale(step->as.pointwise.operators, &factor))
+            continue;
+        weft_stored_strides(layout, layout->stored.stride);
+        layout->stored.strided = true;
+        if (pass->axis >= 0) layout->box.n[pass->axis] = s->now.n[pass->axis];
+        if (pass->axis >= 0) layout->stored.n[pass->axis] = s->now.n[pass->axis];
+    }
 }
 
 /* The transforms of the first `count` axes that are left, on a tile, with the operators on either
@@ -119,14 +153,30 @@ static void add_conversion(weft_stream_state *s, bool loads, const weft_end *til
 }
 
 /* There and back at once, from a tile that lies as `from` to one that lies as `to`, if the engine
- * has that. */
+ * has that. An array is padded and cropped along one axis at most. */
 static bool add_round_trip(weft_stream_state *s, int count, const weft_end *spectrum,
                            const weft_end *from, const weft_end *to) {
     weft_schedule *schedule = s->schedule;
     const int steps = schedule->steps;
+    const weft_chain *chain = s->request->chain;
+    const weft_end turned = weft_stream_result(s);
+    weft_distribution wide[2] = {*from->distribution, *to->distribution};
+    bool padded = false;
     if (!s->request->computing.engine->takes_operators) return false;
+    for (int i = 0; i < count; i++) {
+        const int a = s->left.axis[i];
+        if (chain->spectrum[a] != chain->n[a]) return false;
+        for (int k = 0; k < 2; k++) {
+            padded = padded || wide[k].n[a] != chain->n[a];
+            wide[k].n[a] = chain->n[a];
+        }
+    }
+    if (padded && count > 1) return false;
+    const weft_end wide_from = {&wide[0], from->order, from->real, NULL},
+                   wide_to = {&wide[1], to->order, to->real, NULL};
     add_operators(s, s->place.loads, &s->at, from);
-    weft_schedule_add_transform(s->request, schedule, from, to, s->left.axis, count);
+    if (padded) weft_schedule_add_padding(s->request, schedule, WEFT_PLACE_LOAD, &wide_from, from);
+    weft_schedule_add_transform(s->request, schedule, &wide_from, &wide_to, s->left.axis, count);
     const int number = schedule->steps - 1;
     weft_fft_step *fft = &schedule->step[number].as.fft;
     fft->transform.round_trip = true;
@@ -139,7 +189,8 @@ static bool add_round_trip(weft_stream_state *s, int count, const weft_end *spec
         schedule->steps = steps;
         return false;
     }
-    add_operators(s, s->place.stores, &s->at, to);
+    if (padded) weft_schedule_add_padding(s->request, schedule, WEFT_PLACE_STORE, &wide_to, to);
+    add_operators(s, s->place.stores, &turned, to);
     return true;
 }
 
@@ -151,6 +202,7 @@ static void add_there_and_back(weft_stream_state *s, int count, const weft_end *
     weft_schedule_request back = *there;
     const int loads = s->place.loads, stores = s->place.stores;
     const weft_axis_list forward = s->left;
+    const weft_end turned = weft_stream_result(s);
     back.direction = WEFT_INVERSE;
     s->place.stores = s->place.turns;
     add_transforms(s, count, spectrum, from, tile_of_spectrum);
@@ -158,7 +210,7 @@ static void add_there_and_back(weft_stream_state *s, int count, const weft_end *
     s->place.loads = WEFT_NOWHERE;
     s->place.stores = stores;
     for (int i = 0; i < count; i++) s->left.axis[i] = forward.axis[count - 1 - i];
-    add_transforms(s, count, &s->at, tile_of_spectrum, to);
+    add_transforms(s, count, &turned, tile_of_spectrum, to);
     s->request = there;
     s->place.loads = loads;
     s->left = forward;
@@ -203,19 +255,21 @@ static weft_view whole_view(const weft_stream_state *s, const weft_end *whole, i
 static bool goes_backwards(const weft_stream_state *s, const weft_end *before,
                            const weft_end *after) {
     const bool widens = is_narrow(s, s->place.loads) && !is_narrow(s, s->place.stores);
-    return s->array.within && (before->real == after->real ? widens : before->real);
+    const bool grows = weft_end_bytes(s->request, after) > weft_end_bytes(s->request, before);
+    return s->array.within && (weft_stream_keeps_places(s) ? widens : grows);
 }
 
 weft_status weft_stream_add_pass(weft_stream_state *s, int count, weft_streamed_pass *pass) {
     const weft_schedule_request *request = s->request;
     const bool turns = s->place.turns != WEFT_NOWHERE;
     const weft_distribution tile_before = tile_of(&s->now, pass),
-                            tile_after = tile_of(&s->after, pass);
+                            tile_after = tile_of(&s->after, pass),
+                            tile_result = tile_of(&s->turned, pass);
     const weft_end next = {&s->after, s->end.order, s->real_after, NULL};
     const weft_end from = {&tile_before, s->at.order, s->at.real, NULL};
     const weft_end to = {&tile_after, s->end.order, s->real_after, NULL};
-    const weft_end turned = {&s->now, s->end.order, s->at.real, NULL},
-                   tile_turned = {&tile_before, s->end.order, s->at.real, NULL};
+    const weft_end turned = weft_stream_result(s),
+                   tile_turned = {&tile_result, s->end.order, s->at.real, NULL};
     const weft_end spectrum = {&s->after, spectral_order(s), s->real_after, NULL};
     const weft_end *whole_after = turns ? &turned : &next, *after = turns ? &tile_turned : &to;
     pass->first = s->schedule->steps;
@@ -231,6 +285,7 @@ weft_status weft_stream_add_pass(weft_stream_state *s, int count, weft_streamed_
     else if (!add_round_trip(s, count, &spectrum, &from, &tile_turned))
         add_there_and_back(s, count, &spectrum, &from, &to, &tile_turned);
     add_conversion(s, false, after);
+    tell_places(s, pass);
     WEFT_TRY(fuse(s, pass));
     complete_transforms(s, pass, &tile_before, has_others(s, count), weft_schedule_whole(request));
     pass->last = s->schedule->steps;
@@ -247,7 +302,7 @@ weft_status weft_stream_add_pass(weft_stream_state *s, int count, weft_streamed_
     s->left.count -= count;
     memmove(s->left.axis, s->left.axis + count, (size_t)s->left.count * sizeof *s->left.axis);
     pass->stores_blocks = -1; /* if it is not the last one before an exchange */
-    if (!turns) s->now = s->after;
+    s->now = *whole_after->distribution;
     s->at = (weft_end){&s->now, s->end.order, whole_after->real, NULL};
     return WEFT_SUCCESS;
 }

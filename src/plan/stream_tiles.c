@@ -16,13 +16,20 @@ static bool sees_places(const weft_stream_state *s) {
 
 /* The first `count` of the axes that are left become those of a pass. */
 static void set_after(weft_stream_state *s, int count) {
-    s->after = s->now;
+    s->after = s->turned = s->now;
     s->real_after = s->at.real;
     for (int i = 0; i < count; i++) {
         const int a = s->left.axis[i];
         s->after.n[a] = s->end.distribution->n[a];
+        s->turned.n[a] = s->kept.n[a];
         if (a == s->request->chain->halved) s->real_after = s->end.real;
     }
+}
+
+weft_end weft_stream_result(const weft_stream_state *s) {
+    const bool turns = s->place.turns != WEFT_NOWHERE;
+    return (weft_end){turns ? &s->turned : &s->after, s->end.order,
+                      turns ? s->at.real : s->real_after, NULL};
 }
 
 bool weft_stream_is_left(const weft_stream_state *s, int axis, int count) {
@@ -31,16 +38,28 @@ bool weft_stream_is_left(const weft_stream_state *s, int axis, int count) {
     return false;
 }
 
+/* Extents of a tile along an axis, of real numbers or not: padded or whole where the pass
+ * transforms it. */
+static int64_t tile_extent(const weft_stream_state *s, const weft_streamed_pass *pass, int a,
+                           int64_t n, bool real) {
+    const weft_chain *chain = s->request->chain;
+    if (pass->single >> a & 1) return 1;
+    if (a == pass->axis) return pass->thickness;
+    if (s->now.n[a] == s->after.n[a] && s->now.n[a] == s->turned.n[a]) return n;
+    const int64_t whole = a == chain->halved && !real ? chain->n[a] / 2 + 1 : chain->n[a];
+    return n > whole ? n : whole;
+}
+
 /* Bytes of a tile on the device, before and after its transform. */
 static int64_t tile_bytes(const weft_stream_state *s, const weft_streamed_pass *pass) {
-    int64_t bytes[2] = {weft_end_element_bytes(s->request->precision, s->at.real),
-                        weft_end_element_bytes(s->request->precision, s->real_after)};
+    const bool real[2] = {s->at.real, s->real_after};
     const weft_distribution *side[2] = {&s->now, &s->after};
-    for (int i = 0; i < 2; i++)
+    int64_t bytes[2];
+    for (int i = 0; i < 2; i++) {
+        bytes[i] = weft_end_element_bytes(s->request->precision, real[i]);
         for (int a = 0; a < side[i]->axes; a++)
-            bytes[i] *= pass->single >> a & 1 ? 1
-                        : a == pass->axis     ? pass->thickness
-                                              : side[i]->n[a];
+            bytes[i] *= tile_extent(s, pass, a, side[i]->n[a], real[i]);
+    }
     return bytes[0] + bytes[1];
 }
 
@@ -80,13 +99,19 @@ static bool fits(const weft_stream_state *s, weft_streamed_pass *pass) {
     return most >= fewest;
 }
 
-/* Whether tiles of this pass may be read from an array and become others, of another size, in the
- * same array: where they lie one behind the other, none is written over that is still to be read.
- */
+bool weft_stream_keeps_places(const weft_stream_state *s) {
+    const weft_end after = weft_stream_result(s);
+    const weft_view was = weft_end_view(s->request, &s->at), is = weft_end_view(s->request, &after);
+    for (int a = 0; a < was.axes; a++)
+        if ((was.n[a] > 1 || is.n[a] > 1) && was.stride[a] != is.stride[a]) return false;
+    return s->at.real == after.real;
+}
+
+/* Whether tiles of this pass may be read from an array and become others in the same array. Where
+ * elements get other places, tiles must lie one behind the other, so that none is written over that
+ * is still to be read. */
 static bool may_change_size(const weft_stream_state *s, const weft_streamed_pass *pass) {
-    if (!s->array.within || s->at.real == s->real_after || s->place.turns != WEFT_NOWHERE ||
-        pass->axis < 0)
-        return true;
+    if (!s->array.within || pass->axis < 0 || weft_stream_keeps_places(s)) return true;
     for (int i = 0; s->at.order[i] != pass->axis; i++)
         if (s->now.n[s->at.order[i]] > 1 && !(pass->single >> s->at.order[i] & 1)) return false;
     return true;

@@ -21,6 +21,7 @@ static int rank, size, number;
 static uint64_t seed;
 static int convolved; /* cases with a convolution that were compared, ... */
 static int operated;  /* ... those with operators, ... */
+static int padded;    /* ... those with padding, cropping or truncation, ... */
 static int refused;   /* ... and those whose operators the engine does not apply itself */
 
 enum { MOST_POINTS = 64 };
@@ -102,6 +103,25 @@ static problem_case random_problem(weft_device device) {
     return c;
 }
 
+/* Along each axis the array may hold fewer points than are transformed, and fewer frequencies. */
+static void pad(problem_case *c) {
+    weft_problem *p = &c->problem;
+    for (int a = 0; a < p->rank; a++) {
+        const int n = (int)p->n[a];
+        if (random_below(2)) p->pad_from[a] = 1 + random_below(n);
+        if (random_below(2)) p->crop_to[a] = 1 + random_below(n);
+        if (random_below(3) == 0) p->truncate_to[a] = 1 + random_below(n);
+    }
+    c->options.placement = WEFT_OUT_OF_PLACE;
+}
+
+static bool is_padded(const problem_case *c) {
+    const weft_problem *p = &c->problem;
+    int64_t sum = 0;
+    for (int a = 0; a < p->rank; a++) sum += p->pad_from[a] + p->crop_to[a] + p->truncate_to[a];
+    return sum > 0;
+}
+
 /* What a tile must know its place for: windows and tables along the axes. */
 static void add_operators(problem_case *c) {
     weft_problem *p = &c->problem;
@@ -123,7 +143,7 @@ static void add_operators(problem_case *c) {
 static unsigned char *run(weft_plan plan, weft_direction direction, bool in_place,
                           const unsigned char *input, size_t given, weft_status *status) {
     const weft_space from = direction == WEFT_INVERSE ? WEFT_OUTPUT : WEFT_INPUT;
-    const weft_space to = direction == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT;
+    const weft_space to = direction == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_RESULT;
     size_t in_bytes = 0, out_bytes = 0;
     weft_plan_bytes(plan, from, &in_bytes);
     weft_plan_bytes(plan, to, &out_bytes);
@@ -195,7 +215,7 @@ static size_t box_bytes(const problem_case *c, weft_plan plan, weft_space space,
 static bool compare(const problem_case *c, weft_plan streamed, weft_plan whole,
                     weft_direction direction, bool in_place) {
     const weft_space from = direction == WEFT_INVERSE ? WEFT_OUTPUT : WEFT_INPUT;
-    const weft_space to = direction == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT;
+    const weft_space to = direction == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_RESULT;
     const size_t given = box_bytes(c, whole, from, true), made = box_bytes(c, whole, to, false);
     static const char *const wrong[] = {"forward: wrong", "back: wrong", "there and back: wrong"};
     unsigned char *input = malloc(given + 8), *result[2];
@@ -229,6 +249,7 @@ static int run_case(weft_device device) {
     problem_case c = random_problem(device);
     if (c.problem.kind != WEFT_R2R && !c.problem.load_storage && random_below(3) == 0)
         add_operators(&c);
+    if (device != WEFT_OPENMP && random_below(3) == 0) pad(&c);
     weft_status status = weft_plan_create(ctx, &c.problem, &c.options, &whole);
     if (status == WEFT_ERROR_UNSUPPORTED) return 0;
     bool good = status == WEFT_SUCCESS || fail(&c, weft_last_error(ctx));
@@ -262,6 +283,7 @@ static int run_case(weft_device device) {
     }
     convolved += c.options.convolve;
     operated += is_operated(&c);
+    padded += is_padded(&c);
     weft_plan_destroy(&streamed);
     weft_plan_destroy(&whole);
     return agreed(good) ? 1 : -1;
@@ -417,9 +439,9 @@ int main(int argc, char **argv) {
     weft_context_destroy(&ctx);
     if (rank == 0)
         printf("stream: %d ranks, seed %llu: %d cases, %d compared (%d convolutions, %d with "
-               "operators), %d with operators refused, %d failed\n",
-               size, (unsigned long long)seed, cases, compared, convolved, operated, refused,
-               failed);
+               "operators, %d padded), %d with operators refused, %d failed\n",
+               size, (unsigned long long)seed, cases, compared, convolved, operated, padded,
+               refused, failed);
     MPI_Finalize();
     const bool enough = compared > cases / 5 && convolved > 0;
     return failed == 0 && (cases < 50 || enough) ? 0 : 1;

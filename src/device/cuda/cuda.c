@@ -495,6 +495,7 @@ const weft_device_ops weft_device_cuda = {
     .host_addressable = false,
     .can_fail = true,
     .transport_aware = true,
+    .reads_page_locked = true,
     .probe = cuda_probe,
     .open = cuda_open,
     .close = cuda_close,

@@ -363,7 +363,12 @@ static weft_status simulated_run(weft_device_state *device, weft_queue *queue,
 
 static weft_status simulated_run_address(weft_device_state *device, const void *memory,
                                          const void **there) {
+    weft_allocation in;
     char *storage = NULL;
+    *there = memory;
+    if (weft_allocations_find(&device->allocations, memory, &in) &&
+        in.kind == WEFT_MEMORY_PAGE_LOCKED)
+        return WEFT_SUCCESS;
     WEFT_TRY(translate(device, "array of a function", memory, 0, 1, false, &storage));
     *there = storage;
     return WEFT_SUCCESS;
@@ -394,6 +399,7 @@ const weft_device_ops weft_device_simulated = {
     .host_addressable = false,
     .can_fail = true,
     .transport_aware = false, /* no transport can read its addresses */
+    .reads_page_locked = true,
     .probe = simulated_probe,
     .open = simulated_open,
     .close = simulated_close,
