@@ -265,7 +265,7 @@ static void run_random_lists(weft_device id, const char *simulate) {
     weft_recorder recorder = {.spans = NULL};
     weft_device_settings settings = {.threads = 1};
     weft_build *b = calloc(1, sizeof *b);
-    weft_call call = {.device = NULL};
+    weft_call call = {.memory = {.device = NULL}};
     const weft_planner planner = {.call = &call};
     b->planner = &planner;
     if (simulate) setenv("WEFT_SIMULATE", simulate, 1);

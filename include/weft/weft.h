@@ -245,6 +245,8 @@ typedef enum weft_effort { WEFT_ESTIMATE = 0, WEFT_MEASURE, WEFT_PATIENT } weft_
  * device_memory_limit or, without one, the memory that the device has free leaves room for stays on
  * the device instead, unless it is WEFT_HOST. Copies in both directions and transforms overlap. The
  * input of weft_execute out of place is read only; the output is read and written several times.
+ * Where what is between two passes may be larger than the output, which is cropped or truncated, or
+ * the real result of weft_convolution_create, it lies in page-locked memory of the plan's instead.
  * Over several ranks the plan holds arrays of this rank's share in page-locked memory between
  * passes. By WEFT_PEER partners' devices copy their tiles from it: there is one such array, or two
  * where it is redistributed more than once, as in a convolution. By messages it leaves in
@@ -253,10 +255,10 @@ typedef enum weft_effort { WEFT_ESTIMATE = 0, WEFT_MEASURE, WEFT_PATIENT } weft_
  * WEFT_A2A_TYPE have one, or two with WEFT_REALIGNED, WEFT_WIRE_SINGLE or by
  * weft_convolution_create.
  * Refused with WEFT_ERROR_UNSUPPORTED are Fourier transforms mixed with real-to-real ones,
- * results and spectra that are converted, arrays that are padded, cropped or truncated, or have
- * strides, matrices of fields, reductions, operators that the engine does not apply as it loads and
- * stores, kept spectra, and real convolutions by weft_convolution_create; over several ranks also
- * problem.input and output, lines, and WEFT_NCCL. On one rank, Fourier transforms by the engines
+ * results and spectra that are converted, arrays with strides, padding along axes that are not
+ * transformed, matrices of fields, reductions, operators that the engine does not apply as it loads
+ * and stores, and kept spectra; over several ranks also problem.input and output, lines, and
+ * WEFT_NCCL. On one rank, Fourier transforms by the engines
  * native and jit have the bits of a plan that holds the arrays on the device, unless boxes of input
  * and output have different memory orders; over several those of native do, where no rank has a
  * single line. */
@@ -802,7 +804,8 @@ WEFT_API weft_status weft_convolve(weft_plan plan, const void *in, void *spectru
  * array of a WEFT_OPERATOR_MATRIX_ARRAY that makes G fields of F has such an array for each entry
  * of the matrices, G * F of them one after the other, whatever fields_fastest is: number g * F + f
  * has what field f of a point is multiplied by in the sum that is field g of the result. An array
- * lies where the plan computes (the host for WEFT_HOST, else the device: weft_buffer_create),
+ * lies where the plan computes (the host for WEFT_HOST, else the device: weft_buffer_create; for
+ * WEFT_CUDA also in weft_host_buffer_create's memory, which each execution reads across the link),
  * belongs to the caller, is read by executions and must outlive them; NULL where the box is empty.
  * It is as often replaced as the caller likes, and may be changed between executions. An execution
  * whose operators have an array that was never set fails on all ranks. Not with problem.input or

@@ -72,6 +72,26 @@ def streaming_parts() -> str:
     return markdown(f"one GPU, {HEAD}native:|FFTW:", lines)
 
 
+def _convolved(n: int, problem: str, limit: str) -> list[str]:
+    native, whole, stream = (
+        rows("streaming/convolved.csv", n=n, problem=problem, mode=mode)[0] for mode in ("native", "whole", "stream")
+    )
+    times = [three(number(row, "seconds")) for row in (native, whole, stream)]
+    held, tiles, between = (
+        rounded(number(row, f"{kind}_MiB") / 1024, 1)
+        for row, kind in ((whole, "device"), (stream, "device"), (stream, "page_locked"))
+    )
+    floor = [three(number(stream, "floor_s")), two(number(stream, "share"))]
+    return [f"{n}³ {problem}, limit {limit}", *times, *floor, held, f"{tiles} / {between}"]
+
+
+def streaming_convolutions() -> str:
+    sizes = ((512, "1 GiB"), (1024, "8 GiB"))
+    lines = [_convolved(n, problem, limit) for n, limit in sizes for problem in ("linear", "gaussian")]
+    times = "one GPU|native, 16 cores:|held by the device:|streamed:|floor:|share of the floor:"
+    return markdown(f"{times}|GiB, held by the device:|GiB, streamed, device / host:", lines)
+
+
 def _several(machine: str, ranks: int, n: int, kind: str) -> list[str]:
     modes = ("stream (peer)", "sync (peer)", "whole")
     streamed, sync, whole = (_row(machine, n, kind, mode, ranks=ranks) for mode in modes)

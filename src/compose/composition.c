@@ -70,8 +70,8 @@ static weft_status make_plan(weft_context ctx, weft_composed *c, int number,
     weft_leg *leg = &c->leg[number];
     weft_options used = {.struct_size = 0};
     if (c->handle) {
-        leg->purpose.device = &c->handle->build->device;
-        leg->purpose.lender = c->handle->build;
+        leg->purpose.memory.device = &c->handle->build->device;
+        leg->purpose.memory.lender = c->handle->build;
     }
     WEFT_TRY(weft_plan_create_for(ctx, &leg->problem, options, &leg->purpose, &leg->plan));
     if (!c->handle) {
@@ -252,7 +252,7 @@ weft_status weft_compose(weft_context ctx, const weft_composition_problem *probl
     for (int i = 0; status == WEFT_SUCCESS && purpose && i < c->legs; i++) {
         c->leg[i].purpose.scatters = purpose->scatters;
         c->leg[i].purpose.parity = purpose->parity;
-        c->leg[i].purpose.beside = purpose->beside;
+        c->leg[i].purpose.memory.beside = purpose->memory.beside;
     }
     if (status == WEFT_SUCCESS) status = make_plans(ctx, c, &options);
     /* What some rank owes from here on is told by the composition's own next call. */

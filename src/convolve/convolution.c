@@ -172,7 +172,7 @@ static weft_status compose(weft_context ctx, const weft_convolved *c, const weft
                                         .stages = STAGES};
     const weft_purpose purpose = {.scatters = true,
                                   .parity = c->parity,
-                                  .beside = bytes_beside(c, options, ctx->transport->size)};
+                                  .memory.beside = bytes_beside(c, options, ctx->transport->size)};
     for (int a = 0; a < p->rank; a++) {
         problem.n[a] = c->axis[a].n;
         multiply.table[a] = c->table[a];

@@ -145,7 +145,7 @@ static weft_status check_memory(const weft_build *b) {
 
 /* Takes the lender's memory for a buffer, unless partners read one of the two. */
 static bool borrow(weft_build *b, int buffer) {
-    const weft_build *lender = b->planner->call->lender;
+    const weft_build *lender = b->planner->call->memory.lender;
     const int workspace = buffer - WEFT_BUFFER_WORKSPACE;
     if (!lender || !lender->buffers.memory[buffer] ||
         lender->buffers.bytes[buffer] < b->buffers.bytes[buffer] ||
@@ -251,8 +251,8 @@ static weft_status connect_programs(weft_build *b, weft_transport *transport) {
 /* The device's limit counts shared workspaces, which do not come from it; check_memory has found
  * that all of them fit. */
 static weft_status open_device(weft_build *b) {
-    if (b->planner->call->device) {
-        b->device = *b->planner->call->device;
+    if (b->planner->call->memory.device) {
+        b->device = *b->planner->call->memory.device;
         return WEFT_SUCCESS;
     }
     const weft_options *o = &b->planner->call->options;
@@ -272,7 +272,7 @@ static weft_status open_device(weft_build *b) {
 /* What comes behind all buffers and queues: the device's own memory for transfers, which has no
  * more than what is left beside the memory that belongs to the plan. */
 static weft_status finish(const weft_build *b) {
-    const size_t beside = b->planner->call->beside;
+    const size_t beside = b->planner->call->memory.beside;
     const weft_device_handle *d = &b->device;
     void *memory = NULL;
     if (d->ops->kernels_await) WEFT_TRY(d->ops->kernels_await(d->state));
@@ -329,6 +329,6 @@ void weft_build_release(weft_build *b) {
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
         if (b->buffers.memory[i] && !b->buffers.borrowed[i] && !weft_build_shares_buffer(b, i))
             b->device.ops->free(b->device.state, memory_kind(i), b->buffers.memory[i]);
-    if (b->device.ops && !b->planner->call->device) b->device.ops->close(b->device.state);
+    if (b->device.ops && !b->planner->call->memory.device) b->device.ops->close(b->device.state);
     for (int s = 0; s < WEFT_SCHEDULES; s++) weft_schedule_release(&b->schedule[s]);
 }

@@ -21,7 +21,7 @@ static bool matters(weft_plan plan) {
 
 static weft_status ask(weft_plan plan, size_t *bytes) {
     const weft_device_ops *device = plan->planner.common.device;
-    const weft_device_handle *lent = plan->call.device;
+    const weft_device_handle *lent = plan->call.memory.device;
     if (lent) return lent->ops->memory_free(lent->state, bytes);
     weft_device_state *state;
     const weft_device_settings settings = {.threads = 1,
@@ -63,7 +63,7 @@ static weft_status find(weft_plan plan, int64_t *room) {
 
 weft_status weft_plan_find_room(weft_plan plan) {
     int64_t *room = &plan->planner.room;
-    const int64_t beside = (int64_t)plan->call.beside;
+    const int64_t beside = (int64_t)plan->call.memory.beside;
     WEFT_TRY(find(plan, room));
     if (*room > beside) *room -= beside; /* else there is too little anyway */
     return WEFT_SUCCESS;

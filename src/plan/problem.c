@@ -602,9 +602,7 @@ static weft_status apply_purpose(const weft_purpose *purpose, weft_call *call) {
         return WEFT_SUCCESS;
     }
     call->directions = 1u << purpose->direction;
-    call->device = purpose->device;
-    call->lender = purpose->lender;
-    call->beside = purpose->beside;
+    call->memory = purpose->memory;
     call->options.convolve = purpose->direction == WEFT_CONVOLVE;
     call->options.keep_spectrum = purpose->keeps;
     call->line.scattered = purpose->scatters;

@@ -51,6 +51,17 @@ typedef struct weft_call_strides {
     bool differ;              /* the arrays are not one view of the same numbers */
 } weft_call_strides;
 
+/* What a plan that belongs to a composition or a convolution shares with others. */
+typedef struct weft_shared_memory {
+    /* The device of another plan, which is destroyed later, so that both find each other's memory;
+     * NULL: the plan opens one of its own. */
+    const struct weft_device_handle *device;
+    /* Another plan made ready, which is never executed at the same time and is destroyed later: its
+     * workspaces are used where they are large enough. NULL: none. */
+    const struct weft_build *lender;
+    size_t beside; /* bytes of the device's memory that are left for what is allocated later */
+} weft_shared_memory;
+
 /* The caller's structs, completed with defaults. Bricks and operators are copied; the problem's own
  * pointers to them are NULL. */
 typedef struct weft_call {
@@ -59,10 +70,8 @@ typedef struct weft_call {
     weft_options options;
     weft_storage spectrum_storage; /* of what an inverse transform loads */
     bool has_input, has_output;
-    unsigned directions;                     /* bit d: this weft_direction may be planned */
-    const struct weft_device_handle *device; /* lent by another plan, or NULL */
-    const struct weft_build *lender;         /* of workspaces, or NULL */
-    size_t beside;                           /* weft_purpose.beside */
+    unsigned directions; /* bit d: this weft_direction may be planned */
+    weft_shared_memory memory;
     weft_brick input, output;
     weft_call_strides strides;
     weft_operator_list operators[WEFT_PLACES]; /* with the scaling of problem.norm */
@@ -80,14 +89,8 @@ typedef struct weft_purpose {
     bool keeps;               /* a convolution's spectrum is stored, too */
     bool scatters;            /* a line over several ranks is scattered (plan/line.h) */
     weft_parity parity;
-    size_t beside; /* bytes of the device's memory that it is to leave to what belongs to it */
     weft_operators resume; /* on the spectrum, as an inverse transform loads it */
-    /* That of another plan, which is destroyed later, so that both find each other's memory; NULL:
-     * the plan opens one of its own. */
-    const struct weft_device_handle *device;
-    /* Another plan made ready, which is never executed at the same time and is destroyed later: its
-     * workspaces are used where they are large enough. NULL: none. */
-    const struct weft_build *lender;
+    weft_shared_memory memory;
 } weft_purpose;
 
 /* For reading and writing a caller's problem and options. */

@@ -6,9 +6,12 @@
  * transformed and the one before that is copied back.
  *
  * Between passes the array lies where the result is wanted, but for what stays on the device, so
- * nothing but the callers' arrays is held on the host. Over several ranks each has passes over its
- * share, and stream_exchange.c has what is between segments. With options.wire numbers are rounded
- * before they leave the device between passes, and widened when they are there again.
+ * nothing but the callers' arrays is held on the host. Where it may be larger than the result, as
+ * it is where that is cropped or truncated, or real and alone, it lies in page-locked memory of the
+ * plan's. An axis is padded by the pass that transforms it, and cropped by the last one that does:
+ * zeros do not cross the link. Over several ranks each has passes over its share, and
+ * stream_exchange.c has what is between segments. With options.wire numbers are rounded before they
+ * leave the device between passes, and widened when they are there again.
  */
 #include "plan/stream.h"
 
@@ -166,7 +169,7 @@ static void enter_segment(weft_stream_state *s, int segment) {
     s->at = weft_chain_arrival(chain, segment, direction);
     s->end = weft_chain_departure(chain, segment, direction);
     s->now = local_part(s->request, s->at.distribution);
-    s->last = s->kept = local_part(s->request, s->end.distribution);
+    s->last = s->turning.end = local_part(s->request, s->end.distribution);
     s->at.distribution = &s->now;
     s->end.distribution = &s->last;
     s->left = axes_in_order(s->request, segment);
@@ -242,7 +245,7 @@ static weft_status add_turning_segment(weft_stream_state *s, const weft_schedule
     enter_segment(s, segment);
     const weft_end leaves = weft_chain_departure(back->chain, segment, WEFT_INVERSE);
     s->end.order = leaves.order;
-    s->kept = local_part(back, leaves.distribution);
+    s->turning.end = local_part(back, leaves.distribution);
     WEFT_TRY(weft_stream_find_departure(s, segment > 0 ? segment - 1 : WEFT_NOWHERE));
     s->array.target = weft_stream_target(s, true, true); /* on ranks that have no passes, too */
     while (s->left.count > 0) {
@@ -254,7 +257,7 @@ static weft_status add_turning_segment(weft_stream_state *s, const weft_schedule
     s->place.turns = WEFT_NOWHERE;
     s->request = back;
     s->end = leaves;
-    s->last = s->kept;
+    s->last = s->turning.end;
     s->end.distribution = &s->last;
     for (int g = groups - 2; g >= 0; g--) WEFT_TRY(add_pass_back(s, &group[g], g == 0, stores));
     return WEFT_SUCCESS;
@@ -345,6 +348,22 @@ static void set_buffers(weft_schedule *schedule) {
     }
 }
 
+/* On the host the array between passes counts as what the plan holds, like the slots. */
+static weft_status check_between(const weft_schedule_request *request,
+                                 const weft_schedule *schedule) {
+    const weft_device_ops *device = request->computing.device;
+    int64_t bytes = 0;
+    if (request->room == 0 || !device || !device->host_addressable) return WEFT_SUCCESS;
+    for (int i = WEFT_BUFFER_STAGE_SEND; i < WEFT_BUFFERS; i++)
+        bytes += (int64_t)schedule->buffer_bytes[i];
+    for (int w = 0; w < 2; w++) bytes += (int64_t)schedule->buffer_bytes[WEFT_BUFFER_WORKSPACE + w];
+    if (bytes <= request->room) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
+                     "options.stream: tiles, and the array between passes, which the output has no "
+                     "room for, take %lld bytes, but options.device_memory_limit is %lld; raise it",
+                     (long long)bytes, (long long)request->room);
+}
+
 /* Slots have three quarters of what the device may hold; the rest is for what engines need. */
 static int64_t slot_budget(const weft_schedule_request *request, int slots) {
     return request->room > 0 ? request->room / 4 * 3 / slots : INT64_MAX;
@@ -411,6 +430,7 @@ weft_status weft_schedule_stream(const weft_schedule_request *request, weft_sche
                        : add_segments(&s, 0, request->chain->segments - 1, WEFT_NOWHERE,
                                       WEFT_PLACE_LOAD, WEFT_PLACE_SPECTRAL));
     set_buffers(schedule);
+    if (s.array.outgrow) WEFT_TRY(check_between(request, schedule));
     weft_stream_keep_resident(request, schedule);
     return WEFT_SUCCESS;
 }

@@ -26,6 +26,11 @@ typedef struct weft_pass_arrays {
     bool outgrow;       /* between passes they may be larger than the caller's output */
 } weft_pass_arrays;
 
+/* Extents of the array behind a pass there and back, and behind the segment that turns. */
+typedef struct weft_turning {
+    weft_distribution after, end;
+} weft_turning;
+
 /* The pass at hand, and what is left. */
 typedef struct weft_stream_state {
     const weft_schedule_request *request; /* with the direction of the pass */
@@ -36,13 +41,12 @@ typedef struct weft_stream_state {
     const weft_exchange_ops *departs; /* how the array gets to the next segment; NULL: it stays */
     int loads_blocks;                 /* weft_streamed_pass.loads_blocks of the next pass */
     weft_axis_list left;              /* axes that are not transformed yet */
-    /* Extents of the array behind the transforms of the pass at hand or, there and back, in their
-       middle, and behind such a pass. */
-    weft_distribution after, turned;
+    weft_distribution after; /* extents of the array behind the transforms of the pass at hand or,
+                                there and back, in their middle */
+    weft_turning turning;
     weft_end at, end;            /* how the array lies before that pass, and where it ends */
     bool real_after;             /* like `after` */
     weft_distribution now, last; /* what at.distribution and end.distribution are */
-    weft_distribution kept;      /* extents of what a segment that turns leaves */
     int64_t budget;              /* bytes of one slot of both workspaces */
 } weft_stream_state;
 

@@ -66,7 +66,7 @@ static void complete_transforms(weft_stream_state *s, const weft_streamed_pass *
         const bool back = turns && (t->round_trip || t->direction == WEFT_INVERSE);
         for (int d = 0; d < t->dims; d++) {
             const int a = step->as.fft.axis[d];
-            now.n[a] = back ? s->turned.n[a] : s->after.n[a];
+            now.n[a] = back ? s->turning.after.n[a] : s->after.n[a];
         }
     }
 }
@@ -116,6 +116,7 @@ static void add_operators(weft_stream_state *s, int place, const weft_end *whole
 /* Operators that work on an array which is padded or cropped, if they must know their places, are
  * told those in the whole array, of which a tile has the strides of an array of its own. */
 static void tell_places(weft_stream_state *s, const weft_streamed_pass *pass) {
+    const weft_region box = box_of_rank(s);
     double factor;
     for (int i = pass->first + 1; i < s->schedule->steps; i++) {
         weft_step *step = &s->schedule->step[i];
@@ -126,6 +127,7 @@ static void tell_places(weft_stream_state *s, const weft_streamed_pass *pass) {
             continue;
         weft_stored_strides(layout, layout->stored.stride);
         layout->stored.strided = true;
+        memcpy(layout->box.lo, box.lo, sizeof box.lo);
         if (pass->axis >= 0) layout->box.n[pass->axis] = s->now.n[pass->axis];
         if (pass->axis >= 0) layout->stored.n[pass->axis] = s->now.n[pass->axis];
     }
@@ -264,7 +266,7 @@ weft_status weft_stream_add_pass(weft_stream_state *s, int count, weft_streamed_
     const bool turns = s->place.turns != WEFT_NOWHERE;
     const weft_distribution tile_before = tile_of(&s->now, pass),
                             tile_after = tile_of(&s->after, pass),
-                            tile_result = tile_of(&s->turned, pass);
+                            tile_result = tile_of(&s->turning.after, pass);
     const weft_end next = {&s->after, s->end.order, s->real_after, NULL};
     const weft_end from = {&tile_before, s->at.order, s->at.real, NULL};
     const weft_end to = {&tile_after, s->end.order, s->real_after, NULL};

@@ -16,19 +16,19 @@ static bool sees_places(const weft_stream_state *s) {
 
 /* The first `count` of the axes that are left become those of a pass. */
 static void set_after(weft_stream_state *s, int count) {
-    s->after = s->turned = s->now;
+    s->after = s->turning.after = s->now;
     s->real_after = s->at.real;
     for (int i = 0; i < count; i++) {
         const int a = s->left.axis[i];
         s->after.n[a] = s->end.distribution->n[a];
-        s->turned.n[a] = s->kept.n[a];
+        s->turning.after.n[a] = s->turning.end.n[a];
         if (a == s->request->chain->halved) s->real_after = s->end.real;
     }
 }
 
 weft_end weft_stream_result(const weft_stream_state *s) {
     const bool turns = s->place.turns != WEFT_NOWHERE;
-    return (weft_end){turns ? &s->turned : &s->after, s->end.order,
+    return (weft_end){turns ? &s->turning.after : &s->after, s->end.order,
                       turns ? s->at.real : s->real_after, NULL};
 }
 
@@ -45,7 +45,7 @@ static int64_t tile_extent(const weft_stream_state *s, const weft_streamed_pass 
     const weft_chain *chain = s->request->chain;
     if (pass->single >> a & 1) return 1;
     if (a == pass->axis) return pass->thickness;
-    if (s->now.n[a] == s->after.n[a] && s->now.n[a] == s->turned.n[a]) return n;
+    if (s->now.n[a] == s->after.n[a] && s->now.n[a] == s->turning.after.n[a]) return n;
     const int64_t whole = a == chain->halved && !real ? chain->n[a] / 2 + 1 : chain->n[a];
     return n > whole ? n : whole;
 }

@@ -79,7 +79,8 @@ static void add_plan(weft_device_local *l, weft_plan plan) {
 static weft_status plan_lines(weft_device_local *l, const weft_options *options,
                               weft_direction direction, int64_t n, int64_t stored, int64_t lines,
                               weft_plan *plan) {
-    const weft_purpose purpose = {.direction = direction, .device = &l->convolve->build->device};
+    const weft_purpose purpose = {.direction = direction,
+                                  .memory.device = &l->convolve->build->device};
     const weft_problem problem = {.rank = 2,
                                   .n = {n, lines},
                                   .kind = l->real ? WEFT_R2C : WEFT_C2C,
