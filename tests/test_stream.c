@@ -179,7 +179,9 @@ static bool are_close(const void *a, const void *b, size_t bytes, weft_precision
  * the same order there and back. */
 static bool rounds_otherwise(const problem_case *c) {
     bool thin = false;
-    for (int a = 0; a < c->problem.rank; a++) thin = thin || c->problem.n[a] == 1;
+    for (int a = 0; a < c->problem.rank; a++)
+        thin = thin || c->problem.n[a] == 1 || c->problem.pad_from[a] == 1 ||
+               c->problem.crop_to[a] == 1 || c->problem.truncate_to[a] == 1;
     return c->problem.axis[0] == WEFT_DCT3 || c->options.device == WEFT_OPENMP ||
            ((thin || c->problem.kind == WEFT_R2C) && c->options.device == WEFT_HOST) ||
            c->options.engine == WEFT_ENGINE_REFERENCE ||
