@@ -258,10 +258,9 @@ typedef enum weft_effort { WEFT_ESTIMATE = 0, WEFT_MEASURE, WEFT_PATIENT } weft_
  * results and spectra that are converted, arrays with strides, padding along axes that are not
  * transformed, matrices of fields, reductions, operators that the engine does not apply as it loads
  * and stores, and kept spectra; over several ranks also problem.input and output, lines, and
- * WEFT_NCCL. On one rank, Fourier transforms by the engines
- * native and jit have the bits of a plan that holds the arrays on the device, unless boxes of input
- * and output have different memory orders; over several those of native do, where no rank has a
- * single line. */
+ * WEFT_NCCL. On one rank, Fourier transforms by the engines native and jit have the bits of a plan
+ * that holds the arrays on the device, unless boxes of input and output have different memory
+ * orders; over several those of native do, where no rank has a single line. */
 typedef enum weft_stream {
     /* Where device_memory_limit, or else what the device has free, does not hold the arrays */
     WEFT_STREAM_AUTO = 0,

@@ -38,27 +38,27 @@ bool weft_stream_is_left(const weft_stream_state *s, int axis, int count) {
     return false;
 }
 
-/* Extents of a tile along an axis, of real numbers or not: padded or whole where the pass
- * transforms it. */
-static int64_t tile_extent(const weft_stream_state *s, const weft_streamed_pass *pass, int a,
-                           int64_t n, bool real) {
+/* The extent of a tile along an axis, of an array of real numbers or not that has n indices there:
+ * as many as are transformed, where those are more. */
+static int64_t tile_extent(const weft_stream_state *s, const weft_streamed_pass *pass, int count,
+                           int a, int64_t n, bool real) {
     const weft_chain *chain = s->request->chain;
     if (pass->single >> a & 1) return 1;
     if (a == pass->axis) return pass->thickness;
-    if (s->now.n[a] == s->after.n[a] && s->now.n[a] == s->turning.after.n[a]) return n;
+    if (!weft_stream_is_left(s, a, count)) return n;
     const int64_t whole = a == chain->halved && !real ? chain->n[a] / 2 + 1 : chain->n[a];
     return n > whole ? n : whole;
 }
 
-/* Bytes of a tile on the device, before and after its transform. */
-static int64_t tile_bytes(const weft_stream_state *s, const weft_streamed_pass *pass) {
+/* Bytes of a tile on the device, before and after the transform of the first `count` axes. */
+static int64_t tile_bytes(const weft_stream_state *s, const weft_streamed_pass *pass, int count) {
     const bool real[2] = {s->at.real, s->real_after};
     const weft_distribution *side[2] = {&s->now, &s->after};
     int64_t bytes[2];
     for (int i = 0; i < 2; i++) {
         bytes[i] = weft_end_element_bytes(s->request->precision, real[i]);
         for (int a = 0; a < side[i]->axes; a++)
-            bytes[i] *= tile_extent(s, pass, a, side[i]->n[a], real[i]);
+            bytes[i] *= tile_extent(s, pass, count, a, side[i]->n[a], real[i]);
     }
     return bytes[0] + bytes[1];
 }
@@ -83,14 +83,14 @@ static int64_t row_bytes(const weft_stream_state *s, const weft_streamed_pass *p
  * where neighbours in memory are those along this axis, lest the points of a line become neighbours
  * in a tile, since engines do such lines in another way, whose results have other bits; and where
  * operators are told by a loop over that axis which elements a tile has. */
-static bool fits(const weft_stream_state *s, weft_streamed_pass *pass) {
+static bool fits(const weft_stream_state *s, weft_streamed_pass *pass, int count) {
     const weft_machine_streaming *m = &weft_request_machine(s->request)->streaming;
     const int64_t n = pass->axis >= 0 ? s->now.n[pass->axis] : 1;
     const bool paired = n > 1 && (is_contiguous(s, s->at.order, pass->axis) ||
                                   is_contiguous(s, s->end.order, pass->axis));
     const int64_t fewest = paired || (n > 1 && sees_places(s)) ? 2 : 1;
     pass->thickness = 1;
-    const int64_t one = tile_bytes(s, pass), most = s->budget / one;
+    const int64_t one = tile_bytes(s, pass, count), most = s->budget / one;
     const int64_t good = (int64_t)(2 * m->tile) / one,
                   long_row = (int64_t)m->row / row_bytes(s, pass);
     const int64_t wanted =
@@ -127,9 +127,9 @@ bool weft_stream_find_tiles(weft_stream_state *s, int count, weft_streamed_pass 
         if (pass->axis >= 0) pass->single |= 1u << pass->axis;
         pass->axis = a;
         if (pass->single != 0 && sees_places(s)) return false; /* no loop tells of such axes */
-        if (fits(s, pass)) return may_change_size(s, pass);
+        if (fits(s, pass, count)) return may_change_size(s, pass);
     }
-    return pass->axis < 0 && fits(s, pass);
+    return pass->axis < 0 && fits(s, pass, count);
 }
 
 bool weft_stream_fits_apart(weft_stream_state *s, int before, weft_streamed_pass *pass) {
