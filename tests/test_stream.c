@@ -9,7 +9,7 @@
 #include "exec/plan.h"
 #include "one_context.h"
 #include "promised_device.h"
-#include "random_numbers.h"
+#include "random_padding.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -47,21 +47,6 @@ static void shuffle(int *order, int rank) {
         const int b = random_below(a + 1), swapped = order[a];
         order[a] = order[b];
         order[b] = swapped;
-    }
-}
-
-/* Along each transformed axis the array may hold fewer points than are transformed, and fewer
- * frequencies. */
-static void pad(problem_case *c) {
-    weft_problem *p = &c->problem;
-    for (int a = 0; a < p->rank; a++) {
-        const int n = (int)p->n[a];
-        if (p->axis[a] == WEFT_AXIS_NONE) continue;
-        if (random_below(2)) p->pad_from[a] = 1 + random_below(n);
-        if (random_below(2)) p->crop_to[a] = 1 + random_below(n);
-        if (random_below(3) == 0) p->truncate_to[a] = 1 + random_below(n);
-        const int64_t held[] = {p->pad_from[a], p->crop_to[a], p->truncate_to[a]};
-        for (int i = 0; i < 3; i++) c->padded = c->padded || (held[i] > 0 && held[i] < n);
     }
 }
 
@@ -110,7 +95,7 @@ static problem_case random_problem(void) {
     if (p->rank == 1) c.bricks = false;
     c.operated = !c.bricks && !p->load_storage && !cosines && random_below(3) == 0;
     c.options.convolve = !c.bricks && random_below(3) == 0;
-    if (!plain && !c.bricks && random_below(3) == 0) pad(&c);
+    c.padded = !plain && !c.bricks && random_below(3) == 0 && draw_padding(p);
     const int placement = c.bricks || p->load_storage || c.padded ? 1 : random_below(3);
     c.options.placement = placement == 0   ? WEFT_PLACEMENT_ANY
                           : placement == 1 ? WEFT_OUT_OF_PLACE

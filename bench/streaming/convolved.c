@@ -94,12 +94,6 @@ static void time_mode(const weft_convolution_problem *problem, const char *name,
     weft_convolution_destroy(&plan);
 }
 
-static int64_t bytes_of(const char *text) {
-    char *end;
-    const int64_t value = strtoll(text, &end, 10);
-    return value << (*end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0);
-}
-
 static void read_arguments(int argc, char **argv) {
     for (int i = 1; i + 1 < argc; i += 2) {
         const char *flag = argv[i], *value = argv[i + 1];

@@ -1,10 +1,18 @@
-/* What programs that time streamed plans share: the rate of the link between host and device. */
+/* What programs that time streamed plans share: the rate of the link between host and device, and
+ * limits of device memory. */
 #ifndef WEFT_BENCH_LINK_H
 #define WEFT_BENCH_LINK_H
 
 #include "device/device.h"
 #include "measuring.h"
 #include "support/error.h"
+
+/* Of a flag: a number, or one that ends in K, M or G. */
+static inline int64_t bytes_of(const char *text) {
+    char *end;
+    const int64_t value = strtoll(text, &end, 10);
+    return value << (*end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0);
+}
 
 enum { LINK_RUNS = 5 };
 

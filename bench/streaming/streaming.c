@@ -278,12 +278,6 @@ static void bench_cube(const bench *b, int64_t n) {
 
 /* ---- the command line ---- */
 
-static int64_t bytes_of(const char *text) {
-    char *end;
-    const int64_t value = strtoll(text, &end, 10);
-    return value << (*end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0);
-}
-
 static void read_arguments(int argc, char **argv, bench *b) {
     for (int i = 1; i + 1 < argc; i += 2) {
         const char *flag = argv[i], *value = argv[i + 1];

@@ -79,6 +79,14 @@ bool weft_schedule_ends_in_crop(const weft_schedule *schedule, weft_operator_pla
     return last && last->kind == WEFT_STEP_POINTWISE && last->as.pointwise.layout.place == place;
 }
 
+bool weft_schedule_crop_takes(const weft_schedule *schedule, weft_operator_place place,
+                              const weft_operator_list *operators) {
+    double factor;
+    return weft_schedule_ends_in_crop(schedule, place) &&
+           (place == WEFT_PLACE_STORE ||
+            (place == WEFT_PLACE_SPECTRAL && weft_operators_only_scale(operators, &factor)));
+}
+
 /* Whether the last step loads the caller's array, which padding can then be part of. */
 static bool ends_in_load(const weft_schedule *schedule) {
     const weft_step *last = schedule->steps > 0 ? &schedule->step[schedule->steps - 1] : NULL;

@@ -204,15 +204,11 @@ static void add_pointwise(const weft_schedule_request *request, weft_schedule *s
     const bool inside = is_inside(schedule, place), keeps = inside && request->keeps_spectrum;
     weft_stored stored = given;
     weft_step *step;
-    double factor;
     if (inside) {
         stored.storage = WEFT_STORAGE_SAME;
         stored.strided = false;
     }
-    const bool anywhere =
-        place == WEFT_PLACE_STORE ||
-        (place == WEFT_PLACE_SPECTRAL && !keeps && weft_operators_only_scale(operators, &factor));
-    if (anywhere && weft_schedule_ends_in_crop(schedule, place)) {
+    if (!keeps && weft_schedule_crop_takes(schedule, place, operators)) {
         step = &schedule->step[schedule->steps - 1];
         step->as.pointwise.operators = operators;
         step->as.pointwise.number = (int)place;

@@ -103,6 +103,9 @@ void weft_schedule_add_padding(const weft_schedule_request *request, weft_schedu
 /* Whether the last step crops what an inverse transform gives, or truncates what a forward one does
  * (WEFT_PLACE_STORE, WEFT_PLACE_SPECTRAL), which storing it can then be part of. */
 bool weft_schedule_ends_in_crop(const weft_schedule *schedule, weft_operator_place place);
+/* The same, and whether that step can apply operators of the place: to spectra scalings only. */
+bool weft_schedule_crop_takes(const weft_schedule *schedule, weft_operator_place place,
+                              const weft_operator_list *operators);
 /* The groups of a segment's axes. */
 weft_axis_groups weft_axis_groups_of(const weft_chain *chain, const weft_segment *segment);
 /* The extents of `extents` along the axes of a group, and those of `other` along the others. */

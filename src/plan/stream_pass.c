@@ -95,11 +95,9 @@ static void add_operators(weft_stream_state *s, int place, const weft_end *whole
     if (place == WEFT_NOWHERE) return;
     const weft_operator_list *list = &s->request->operators[place];
     if (list->count == 0 && storage == WEFT_STORAGE_SAME) return;
-    const bool scales = list->count == 0 || weft_operators_only_scale(list, &factor);
-    const bool crops = weft_schedule_ends_in_crop(s->schedule, (weft_operator_place)place) &&
-                       (place == WEFT_PLACE_STORE || (place == WEFT_PLACE_SPECTRAL && scales));
+    const bool scales = weft_operators_only_scale(list, &factor);
     weft_step *step = &s->schedule->step[s->schedule->steps - 1];
-    if (crops)
+    if (weft_schedule_crop_takes(s->schedule, (weft_operator_place)place, list))
         step->as.pointwise = (weft_pointwise_step){
             .operators = list, .layout = step->as.pointwise.layout, .number = place};
     else
@@ -122,14 +120,13 @@ static void tell_places(weft_stream_state *s, const weft_streamed_pass *pass) {
         weft_step *step = &s->schedule->step[i];
         weft_pointwise_layout *layout = &step->as.pointwise.layout;
         if (step->kind != WEFT_STEP_POINTWISE || !layout->stored.cropped ||
-            step->as.pointwise.operators->count == 0 ||
             weft_operators_only_scale(step->as.pointwise.operators, &factor))
             continue;
         weft_stored_strides(layout, layout->stored.stride);
         layout->stored.strided = true;
         memcpy(layout->box.lo, box.lo, sizeof box.lo);
-        if (pass->axis >= 0) layout->box.n[pass->axis] = s->now.n[pass->axis];
-        if (pass->axis >= 0) layout->stored.n[pass->axis] = s->now.n[pass->axis];
+        if (pass->axis < 0) continue;
+        layout->box.n[pass->axis] = layout->stored.n[pass->axis] = s->now.n[pass->axis];
     }
 }
 

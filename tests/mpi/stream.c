@@ -8,7 +8,7 @@
  */
 #include "differences.h"
 #include "promised_device.h"
-#include "random_numbers.h"
+#include "random_padding.h"
 
 #include <weft/weft_mpi.h>
 
@@ -101,25 +101,6 @@ static problem_case random_problem(weft_device device) {
                           : placement == 1 ? WEFT_OUT_OF_PLACE
                                            : WEFT_IN_PLACE;
     return c;
-}
-
-/* Along each axis the array may hold fewer points than are transformed, and fewer frequencies. */
-static void pad(problem_case *c) {
-    weft_problem *p = &c->problem;
-    for (int a = 0; a < p->rank; a++) {
-        const int n = (int)p->n[a];
-        if (random_below(2)) p->pad_from[a] = 1 + random_below(n);
-        if (random_below(2)) p->crop_to[a] = 1 + random_below(n);
-        if (random_below(3) == 0) p->truncate_to[a] = 1 + random_below(n);
-    }
-    c->options.placement = WEFT_OUT_OF_PLACE;
-}
-
-static bool is_padded(const problem_case *c) {
-    const weft_problem *p = &c->problem;
-    int64_t sum = 0;
-    for (int a = 0; a < p->rank; a++) sum += p->pad_from[a] + p->crop_to[a] + p->truncate_to[a];
-    return sum > 0;
 }
 
 /* What a tile must know its place for: windows and tables along the axes. */
@@ -252,7 +233,8 @@ static int run_case(weft_device device) {
     problem_case c = random_problem(device);
     if (c.problem.kind != WEFT_R2R && !c.problem.load_storage && random_below(3) == 0)
         add_operators(&c);
-    if (device != WEFT_OPENMP && random_below(3) == 0) pad(&c);
+    const bool pads = device != WEFT_OPENMP && random_below(3) == 0 && draw_padding(&c.problem);
+    if (pads) c.options.placement = WEFT_OUT_OF_PLACE;
     weft_status status = weft_plan_create(ctx, &c.problem, &c.options, &whole);
     if (status == WEFT_ERROR_UNSUPPORTED) return 0;
     bool good = status == WEFT_SUCCESS || fail(&c, weft_last_error(ctx));
@@ -286,7 +268,7 @@ static int run_case(weft_device device) {
     }
     convolved += c.options.convolve;
     operated += is_operated(&c);
-    padded += is_padded(&c);
+    padded += pads;
     weft_plan_destroy(&streamed);
     weft_plan_destroy(&whole);
     return agreed(good) ? 1 : -1;
