@@ -93,6 +93,12 @@ static inline double weft_axis_length(weft_axis axis, int64_t n) {
     }
 }
 
+/* Points of the real line whose Fourier transform a cosine or sine transform is: in type 1 its
+ * symmetry makes it longer. */
+static inline int64_t weft_axis_real_line(weft_axis axis, int64_t n) {
+    return weft_axis_number(axis) == 1 ? 2 * (weft_axis_is_sine(axis) ? n + 1 : n - 1) : n;
+}
+
 /* The axis that is n/2+1 in output space: of WEFT_R2C the one that is WEFT_AXIS_REAL, else the last
  * that is Fourier transformed. -1: none. */
 static inline int weft_axis_halved(const weft_problem *p) {

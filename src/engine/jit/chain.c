@@ -345,10 +345,6 @@ static weft_status add_folded_inverse(const making *m, int64_t n, int64_t first)
 
 /* ---- cosine and sine transforms ---- */
 
-int64_t weft_jit_real_length(weft_axis type, int64_t n) {
-    return weft_axis_number(type) == 1 ? 2 * (weft_axis_is_sine(type) ? n + 1 : n - 1) : n;
-}
-
 void weft_jit_set_real_to_real(weft_jit_request *r, weft_axis type, int64_t n, bool pairs) {
     const int number = weft_axis_number(type);
     const weft_jit_points time = pairs ? WEFT_JIT_ORDERED_PAIRS : WEFT_JIT_ORDERED,
@@ -357,7 +353,7 @@ void weft_jit_set_real_to_real(weft_jit_request *r, weft_axis type, int64_t n, b
     r->type = type;
     r->real_length = n;
     r->inverse = number == 3;
-    r->length = weft_jit_real_length(type, n) / (mirrored || pairs ? 2 : 1);
+    r->length = weft_axis_real_line(type, n) / (mirrored || pairs ? 2 : 1);
     r->in.points = mirrored ? WEFT_JIT_MIRRORED : number == 3 ? waves : time;
     r->out.points = mirrored ? WEFT_JIT_MIRRORED : number == 3 ? time : waves;
 }

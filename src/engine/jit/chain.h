@@ -40,18 +40,15 @@ bool weft_jit_is_single(int64_t length, weft_precision precision, const weft_jit
                         int64_t *core);
 
 /* Checks that the kernels, which count with 32 bits, can count the points of lines of n points
- * (complex ones of C2C, else real ones, of R2R weft_jit_real_length of them) and the lines of every
+ * (complex ones of C2C, else real ones, of R2R weft_axis_real_line of them) and the lines of every
  * pass over `lines` of them. `operators`: there are operators, which use the numbers of points.
  * Fails with WEFT_ERROR_UNSUPPORTED and the reason. */
 weft_status weft_jit_check_lines(int64_t n, weft_transform_kind kind, bool operators,
                                  int64_t lines);
 
-/* A cosine or sine transform is one of a real line, which its symmetry makes longer in type 1. */
-int64_t weft_jit_real_length(weft_axis type, int64_t n);
-
 /* Sets the direction, the length and both sides' points of the request for a cosine or sine
  * transform of n points; both sides' strides are those of their numbers. With `pairs`, which wants
- * an even weft_jit_real_length, types 1 to 3 are transforms of half as many complex points, whose
+ * an even weft_axis_real_line, types 1 to 3 are transforms of half as many complex points, whose
  * spectra are loaded or stored by the pair, else of as many. Type 4 of even length always has n/2
  * points (see src/engine/native/r2r.h). */
 void weft_jit_set_real_to_real(weft_jit_request *request, weft_axis type, int64_t n, bool pairs);

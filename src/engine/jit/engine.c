@@ -12,6 +12,7 @@
 #include "engine/jit/chain.h"
 #include "engine/jit/radices.h"
 #include "engine/jit/tuning.h"
+#include "support/axis.h"
 #include "support/checked.h"
 #include "support/error.h"
 
@@ -71,7 +72,7 @@ static bool takes(const weft_transform *t, const weft_pieces *pieces, int place)
     if (pieces->count == 0) return true;
     if (t->in_place || pieces->count > WEFT_JIT_PIECES || in_order(t, place) != d) return false;
     if (t->kind != WEFT_TRANSFORM_R2R) return t->dim[d].n <= WEFT_JIT_LONGEST;
-    const int64_t n = weft_jit_real_length(t->type[d], t->dim[d].n);
+    const int64_t n = weft_axis_real_line(t->type[d], t->dim[d].n);
     const int64_t points = n % 2 == 0 ? n / 2 : n;
     return points <= WEFT_JIT_LONGEST && weft_jit_is_smooth(points);
 }
@@ -95,7 +96,7 @@ static weft_status check_lines(const weft_transform *t) {
     const bool operators = t->load.list || t->spectral.list || t->store.list;
     for (int d = 0; d < t->dims; d++) {
         const bool real = t->kind == WEFT_TRANSFORM_R2R;
-        const int64_t n = real ? weft_jit_real_length(t->type[d], t->dim[d].n) : t->dim[d].n;
+        const int64_t n = real ? weft_axis_real_line(t->type[d], t->dim[d].n) : t->dim[d].n;
         const weft_transform_kind kind = real || is_halved(t, d) ? t->kind : WEFT_TRANSFORM_C2C;
         int64_t lines = 1;
         bool counted = true;
@@ -267,7 +268,7 @@ static void set_real_to_real(const planning *p, int d, weft_jit_request *r) {
     const weft_axis type = p->transform->type[d];
     const int64_t n = p->transform->dim[d].n;
     weft_jit_operators *operators[] = {&r->in.operators, &r->out.operators};
-    weft_jit_set_real_to_real(r, type, n, in_pairs(p, weft_jit_real_length(type, n)));
+    weft_jit_set_real_to_real(r, type, n, in_pairs(p, weft_axis_real_line(type, n)));
     for (int i = 0; i < 2; i++) {
         operators[i]->point = 1;
         for (int l = 0; l < WEFT_JIT_LOOPS; l++) operators[i]->axis[l] = -1;

@@ -1,7 +1,7 @@
 /*
  * The OpenMP engine: transforms of every length by target regions of our own, on the device openmp
  * only. Products of 2, 3, 5, 7, 11 and 13 by Stockham's stages, other lengths as a convolution
- * (Bluestein), real data of even length in pairs.
+ * (Bluestein), real data of even length in pairs, cosine and sine transforms as those of real data.
  *
  * A transform of several dimensions is a chain of passes along one dimension each, the later ones
  * in place. For a complex-to-real one the passes in place come first, so they need an array of
@@ -9,6 +9,7 @@
  */
 #include "engine/openmp/pass.h"
 
+#include "support/axis.h"
 #include "support/error.h"
 
 #include <stdlib.h>
@@ -38,13 +39,10 @@ static weft_status openmp_supports(const weft_transform *t, const weft_device_op
                          "OpenMP engine: device %s does not run its target regions; choose device "
                          "openmp",
                          device->name);
-    if (t->kind == WEFT_TRANSFORM_R2R)
-        return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "OpenMP engine: it has no cosine and sine transforms; choose device host");
     if (t->precision != WEFT_DOUBLE && t->precision != WEFT_SINGLE)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "OpenMP engine: precision %d; use double or single", (int)t->precision);
-    if (t->in_place && t->kind != WEFT_TRANSFORM_C2C)
+    if (t->in_place && t->kind != WEFT_TRANSFORM_C2C && t->kind != WEFT_TRANSFORM_R2R)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "OpenMP engine: a batch of real transforms in place; use two buffers");
     for (int d = 0; d < t->dims; d++)
@@ -65,7 +63,8 @@ typedef struct array_strides {
 
 /* Extent of dimension d between the passes: on the complex side, if there is one. */
 static int64_t complex_extent(const weft_transform *t, int d) {
-    const bool halved = t->kind != WEFT_TRANSFORM_C2C && d == t->dims - 1;
+    const bool real = t->kind == WEFT_TRANSFORM_R2C || t->kind == WEFT_TRANSFORM_C2R;
+    const bool halved = real && d == t->dims - 1;
     return halved ? t->dim[d].n / 2 + 1 : t->dim[d].n;
 }
 
@@ -91,15 +90,17 @@ static array_strides find_strides(const weft_transform *t) {
 /* Appends the pass along dimension d. */
 static weft_status add_pass(weft_engine_plan *plan, const weft_transform *t,
                             const array_strides *strides, int d, array_name from, array_name to) {
-    const bool last = d == t->dims - 1;
-    if (from == to && t->dim[d].n == 1) return WEFT_SUCCESS;
+    const bool last = d == t->dims - 1, r2r = t->kind == WEFT_TRANSFORM_R2R;
+    if (from == to && t->dim[d].n == 1 && !r2r) return WEFT_SUCCESS;
     chained_pass *link = &plan->chain[plan->passes++];
     link->from = from;
     link->to = to;
     weft_openmp_pass *pass = &link->pass;
-    pass->kind = last ? t->kind : WEFT_TRANSFORM_C2C;
+    pass->kind = last || r2r ? t->kind : WEFT_TRANSFORM_C2C;
+    pass->type = t->type[d];
     pass->precision = t->precision;
     pass->inverse = t->kind == WEFT_TRANSFORM_C2C ? t->direction == WEFT_INVERSE
+                    : r2r                         ? weft_axis_number(t->type[d]) == 3
                                                   : t->kind == WEFT_TRANSFORM_C2R;
     pass->dim = (weft_dimension){t->dim[d].n, strides->dim[from][d], strides->dim[to][d]};
     for (int i = 0; i < t->loops; i++)

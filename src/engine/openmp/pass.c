@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "engine/openmp/tables.h"
+#include "support/axis.h"
 #include "support/error.h"
 
 /* ---- planning ---- */
@@ -30,21 +31,25 @@ static uint32_t convolution_length(uint32_t least) {
 }
 
 static void choose_forms(weft_openmp_pass *pass) {
-    const uint32_t n = (uint32_t)pass->dim.n;
-    const bool even = n % 2 == 0;
+    const bool complex = pass->kind == WEFT_TRANSFORM_C2C, r2r = pass->kind == WEFT_TRANSFORM_R2R;
+    const int64_t n = pass->dim.n;
+    if (r2r)
+        pass->waves =
+            (weft_openmp_waves){weft_axis_number(pass->type), weft_axis_is_sine(pass->type),
+                                weft_axis_is_aligned(pass->type), (uint32_t)n};
+    pass->length = (uint32_t)(r2r ? weft_axis_real_line(pass->type, n) : n);
+    const bool even = pass->length % 2 == 0;
     const weft_openmp_form real = even ? WEFT_OPENMP_PAIRS : WEFT_OPENMP_REAL;
     const weft_openmp_form half = even ? WEFT_OPENMP_HALF_PAIRS : WEFT_OPENMP_HALF;
-    pass->in_form = pass->kind == WEFT_TRANSFORM_C2C   ? WEFT_OPENMP_COMPLEX
-                    : pass->kind == WEFT_TRANSFORM_R2C ? real
-                                                       : half;
-    pass->out_form = pass->kind == WEFT_TRANSFORM_C2C   ? WEFT_OPENMP_COMPLEX
-                     : pass->kind == WEFT_TRANSFORM_R2C ? half
-                                                        : real;
-    pass->points = pass->kind != WEFT_TRANSFORM_C2C && even ? n / 2 : n;
+    pass->in_form = complex ? WEFT_OPENMP_COMPLEX : pass->inverse ? half : real;
+    pass->out_form = complex ? WEFT_OPENMP_COMPLEX : pass->inverse ? real : half;
+    if (pass->waves.type == 4 && even) pass->in_form = pass->out_form = WEFT_OPENMP_MIRRORED;
+    pass->points = complex || !even ? pass->length : pass->length / 2;
 }
 
-static int64_t numbers_of(weft_openmp_form form) {
-    return form == WEFT_OPENMP_REAL || form == WEFT_OPENMP_PAIRS ? 1 : 2;
+static int64_t numbers_of(const weft_openmp_pass *pass, weft_openmp_form form) {
+    const bool real = form == WEFT_OPENMP_REAL || form == WEFT_OPENMP_PAIRS;
+    return real || pass->waves.type > 0 ? 1 : 2;
 }
 
 /* Sorts the loops by their steps, fastest first, and joins those that one step covers. */
@@ -71,7 +76,8 @@ static void arrange_loops(weft_openmp_pass *pass) {
 }
 
 static void lay_out(weft_openmp_pass *pass) {
-    const int64_t in = numbers_of(pass->in_form), out = numbers_of(pass->out_form);
+    const int64_t in = numbers_of(pass, pass->in_form);
+    const int64_t out = numbers_of(pass, pass->out_form);
     arrange_loops(pass);
     pass->lines = 1;
     pass->in = (weft_openmp_side){.step = pass->dim.in_stride * in, .loops = pass->loops};
@@ -190,21 +196,22 @@ static void run_part(part *p, const void *in, void *out) {
                              .array = p->in,
                              .point = p->scratch.step,
                              .line = p->scratch.stride[0],
-                             .n = (uint32_t)pass->dim.n,
+                             .waves = pass->waves,
+                             .n = pass->length,
                              .points = pass->points,
                              .room = pass->room,
                              .swap = pass->inverse,
                              .chirped = pass->chirped};
-    p->kernels->load(p->processor, &move, in, p->array[0], table(p, pass->real_roots),
-                     table(p, pass->chirp));
+    const weft_openmp_factors factors = {table(p, pass->real_roots), table(p, pass->wave_roots),
+                                         table(p, pass->chirp)};
+    p->kernels->load(p->processor, &move, in, p->array[0], &factors);
     if (pass->chirped)
         convolve(p);
     else
         run_stages(p, NULL, NULL);
     move.form = pass->out_form;
     move.array = p->out;
-    p->kernels->store(p->processor, &move, p->array[0], out, table(p, pass->real_roots),
-                      table(p, pass->chirp));
+    p->kernels->store(p->processor, &move, p->array[0], out, &factors);
 }
 
 void weft_openmp_pass_run(const weft_openmp_pass *pass, const weft_openmp_processor *processor,

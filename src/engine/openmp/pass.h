@@ -15,7 +15,8 @@ enum {
 
 typedef struct weft_openmp_pass {
     /* Given by the caller. */
-    weft_transform_kind kind; /* C2C, R2C or C2R */
+    weft_transform_kind kind; /* of one dimension */
+    weft_axis type;           /* R2R */
     bool inverse;
     weft_precision precision;
     weft_dimension dim;
@@ -28,14 +29,16 @@ typedef struct weft_openmp_pass {
     bool lines_first;
     uint64_t lines;
     uint32_t at_once; /* lines of a kernel */
-    uint32_t points;  /* complex ones that are transformed: n, or n/2 of pairs */
-    uint32_t room;    /* of a line in scratch memory: points, or the length of Bluestein's
-                         convolution */
-    bool chirped;     /* Bluestein's */
+    weft_openmp_waves waves;
+    uint32_t length; /* of the real line, or of the complex one */
+    uint32_t points; /* complex ones that are transformed: `length`, or half of them */
+    uint32_t room;   /* of a line in scratch memory: points, or the length of Bluestein's
+                        convolution */
+    bool chirped;    /* Bluestein's */
     int stages;
     int radix[WEFT_OPENMP_STAGES];
     void *tables; /* on the device: of `room` roots, then offsets in bytes of the others */
-    size_t real_roots, chirp, spectrum, table_bytes;
+    size_t real_roots, wave_roots, chirp, spectrum, table_bytes;
 } weft_openmp_pass;
 
 /* Completes a pass and makes its tables on the device. It may be released also after a failure. */

@@ -1,6 +1,7 @@
 /*
  * Tables of a pass, computed on the host in double precision: the roots of the stages, those of a
- * real line that is transformed in pairs, and Bluestein's chirp with the spectrum of its conjugate.
+ * real line that is transformed in pairs, those of cosine and sine transforms, and Bluestein's
+ * chirp with the spectrum of its conjugate.
  */
 #include "engine/openmp/tables.h"
 
@@ -41,6 +42,19 @@ static bool add_roots(table_text *t, int64_t n, int64_t count) {
     return true;
 }
 
+/* Of type 4 of even length; see weft_openmp_factors. */
+static bool add_mirrored_roots(table_text *t, int64_t n) {
+    weft_roots *roots = weft_roots_create(8 * n);
+    if (!roots) return false;
+    for (int64_t k = 0; k < n / 2; k++) {
+        double re, im;
+        weft_roots_at(roots, 4 * k + 1, &re, &im);
+        add(t, re, im);
+    }
+    weft_roots_destroy(roots);
+    return add_roots(t, 2 * n, n / 2);
+}
+
 /* The chirp, and the spectrum of the convolution's kernel, divided by its length. x and y have room
  * for the latter, and so has the chirp c. */
 static void add_chirp(table_text *t, weft_dft *dft, int64_t n, int64_t room, weft_lines c,
@@ -70,12 +84,26 @@ static bool add_chirps(table_text *t, int64_t n, int64_t room) {
     return made;
 }
 
+static bool is_in_pairs(const weft_openmp_pass *pass) {
+    return pass->in_form == WEFT_OPENMP_PAIRS || pass->out_form == WEFT_OPENMP_PAIRS;
+}
+
+static bool is_mirrored(const weft_openmp_pass *pass) {
+    return pass->in_form == WEFT_OPENMP_MIRRORED;
+}
+
+static bool has_waves(const weft_openmp_pass *pass) {
+    return pass->waves.type == 2 || pass->waves.type == 3;
+}
+
 /* Finds where the tables begin; returns the number of pairs of all. */
 static size_t place(weft_openmp_pass *pass, size_t pair) {
-    const bool in_pairs = pass->kind != WEFT_TRANSFORM_C2C && pass->dim.n % 2 == 0;
     size_t pairs = pass->room;
     pass->real_roots = pairs * pair;
-    if (in_pairs) pairs += pass->points + 1;
+    if (is_in_pairs(pass)) pairs += pass->points + 1;
+    pass->wave_roots = pairs * pair;
+    if (has_waves(pass)) pairs += pass->length / 2 + 1;
+    if (is_mirrored(pass)) pairs += pass->length;
     pass->chirp = pairs * pair;
     if (pass->chirped) pairs += pass->points;
     pass->spectrum = pairs * pair;
@@ -83,13 +111,20 @@ static size_t place(weft_openmp_pass *pass, size_t pair) {
     return pairs;
 }
 
+static bool add_tables(table_text *t, const weft_openmp_pass *pass) {
+    const int64_t n = pass->length;
+    bool made = add_roots(t, pass->room, pass->room);
+    if (made && is_in_pairs(pass)) made = add_roots(t, n, n / 2 + 1);
+    if (made && has_waves(pass)) made = add_roots(t, 4 * n, n / 2 + 1);
+    if (made && is_mirrored(pass)) made = add_mirrored_roots(t, n);
+    if (made && pass->chirped) made = add_chirps(t, pass->points, pass->room);
+    return made;
+}
+
 weft_status weft_openmp_tables_create(weft_openmp_pass *pass, weft_device_state *device) {
     const size_t pair = 2 * weft_number_bytes(pass->precision), pairs = place(pass, pair);
     table_text t = {.numbers = malloc(pairs * pair), .precision = pass->precision};
-    bool made = t.numbers && add_roots(&t, pass->room, pass->room);
-    if (made && pass->chirp > pass->real_roots)
-        made = add_roots(&t, 2 * (int64_t)pass->points, (int64_t)pass->points + 1);
-    if (made && pass->chirped) made = add_chirps(&t, pass->points, pass->room);
+    const bool made = t.numbers && add_tables(&t, pass);
     weft_status status = WEFT_SUCCESS;
     pass->table_bytes = pairs * pair;
     if (!made) status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "OpenMP engine: no memory for tables");
