@@ -28,6 +28,12 @@ static inline weft_device device_named(const char *name) {
     return WEFT_HOST;
 }
 
+/* Whether a device compiles kernels when plans are made: code for it is text, and many cases take a
+ * while. */
+static inline bool device_compiles(weft_device device) {
+    return device == WEFT_CUDA || device == WEFT_OPENCL;
+}
+
 /* Finds the device that WEFT_TEST_DEVICE names, the host without it. False where it cannot be used.
  */
 static inline bool find_device(weft_device *device) {

@@ -23,15 +23,17 @@ enum { EVERY = 8 };
 #else
 enum { EVERY = 1 };
 #endif
-enum { ENGINES = 4 };
+enum { ENGINES = 5 };
 static const weft_engine engines[ENGINES] = {WEFT_ENGINE_NATIVE, WEFT_ENGINE_FFTW,
-                                             WEFT_ENGINE_REFERENCE, WEFT_ENGINE_JIT};
+                                             WEFT_ENGINE_REFERENCE, WEFT_ENGINE_JIT,
+                                             WEFT_ENGINE_OPENMP};
 static weft_device device;
 static weft_options on_device; /* computes there with the default engine, arrays on the host */
 
-/* The jit engine is that of devices with kernels, the others are those of the host. */
+/* The jit engine is that of devices with kernels, the others are those of OpenMP and the host. */
 static bool is_here(weft_engine engine) {
-    return (engine == WEFT_ENGINE_JIT) == (device == WEFT_CUDA || device == WEFT_OPENCL) &&
+    return (engine == WEFT_ENGINE_JIT) == device_compiles(device) &&
+           (engine == WEFT_ENGINE_OPENMP) == (device == WEFT_OPENMP) &&
            weft_engine_probe(engine, NULL) == WEFT_SUCCESS;
 }
 

@@ -71,14 +71,14 @@ static problem_case random_problem(void) {
     if (random_below(4) == 0) p->n[random_below(p->rank)] = 64; /* done as matrices */
     /* By jit in other radices where lines are strided. */
     if (p->rank == 3 && random_below(3) == 0) p->n[random_below(3)] = 320;
-    const bool plain = device == WEFT_OPENMP; /* neither cosine transforms nor conversions */
-    const bool cosines = !plain && random_below(4) == 0;
+    const bool converts = device != WEFT_OPENMP; /* in a stream: its engine has no operators */
+    const bool cosines = random_below(4) == 0;
     if (cosines) p->kind = random_below(2) ? WEFT_R2R : WEFT_C2C;
     for (int a = 0; a < p->rank; a++) {
         if (cosines) p->axis[a] = a > 0 ? types[random_below(4)] : WEFT_DCT3;
         if (!cosines && a + 1 < p->rank && random_below(6) == 0) p->axis[a] = WEFT_AXIS_NONE;
     }
-    if (!plain && p->kind != WEFT_C2C && random_below(4) == 0)
+    if (converts && p->kind != WEFT_C2C && random_below(4) == 0)
         p->load_storage = random_below(2) ? WEFT_STORAGE_U8 : WEFT_STORAGE_I16;
     if (random_below(5) == 0) {
         p->fields = 2 + random_below(3);
@@ -95,7 +95,7 @@ static problem_case random_problem(void) {
     if (p->rank == 1) c.bricks = false;
     c.operated = !c.bricks && !p->load_storage && !cosines && random_below(3) == 0;
     c.options.convolve = !c.bricks && random_below(3) == 0;
-    c.padded = !plain && !c.bricks && random_below(3) == 0 && draw_padding(p);
+    c.padded = converts && !c.bricks && random_below(3) == 0 && draw_padding(p);
     const int placement = c.bricks || p->load_storage || c.padded ? 1 : random_below(3);
     c.options.placement = placement == 0   ? WEFT_PLACEMENT_ANY
                           : placement == 1 ? WEFT_OUT_OF_PLACE
@@ -441,7 +441,7 @@ static void check_halves(weft_plan same, weft_plan single, int made) {
 
 static void what_travels_is_half_as_large(void **state) {
     (void)state;
-    if (device == WEFT_OPENMP) skip(); /* it has no conversions */
+    if (device == WEFT_OPENMP) skip(); /* its engine has no conversions */
     for (int kind = 0; kind < 2; kind++) {
         weft_problem problem = cube;
         weft_options options =
@@ -496,7 +496,7 @@ static void check_range_of(double value, bool fits) {
 
 static void numbers_beyond_single_precision_become_infinite(void **state) {
     (void)state;
-    if (device == WEFT_OPENMP) skip(); /* it has no conversions */
+    if (device == WEFT_OPENMP) skip(); /* its engine has no conversions */
     const bool flushes = device != WEFT_SIMULATED && device != WEFT_HOST; /* tiny numbers to 0 */
     check_range_of(3.4e38, true);
     check_range_of(1 / 3.0, true);

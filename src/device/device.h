@@ -11,6 +11,7 @@
 #ifndef WEFT_DEVICE_H
 #define WEFT_DEVICE_H
 
+#include "device/operators.h"
 #include "layout/layout.h"
 
 typedef struct weft_device_state
@@ -87,21 +88,6 @@ typedef struct weft_kernel_limits {
     bool has_double;
     bool is_cpu; /* local memory is no faster than the rest, and threads of a group take turns */
 } weft_kernel_limits;
-
-/* Factors of the elements of a box in memory: of element (i_0, i_1, ...) the product of `scale`,
- * table[a][i_a] for each axis in their order, and array[sum of i_a * array_stride[a]]. */
-typedef struct weft_device_factors {
-    weft_precision precision;               /* of elements and factors */
-    bool complex_elements, complex_factors; /* of tables and array */
-    int axes;
-    int64_t elements;
-    int64_t n[WEFT_AXES], stride[WEFT_AXES]; /* in elements */
-    int order[WEFT_AXES];                    /* of the axes in memory, slowest first */
-    double scale;
-    const void *table[WEFT_AXES];    /* device addresses; NULL: factors of 1 */
-    const void *array;               /* likewise */
-    int64_t array_stride[WEFT_AXES]; /* in factors */
-} weft_device_factors;
 
 typedef struct weft_device_settings {
     int threads;         /* threads that a copy or scale may use */
@@ -208,11 +194,11 @@ typedef struct weft_device_ops {
     weft_status (*scale)(weft_device_state *device, weft_queue *queue, weft_precision precision,
                          void *data, int64_t count, double factor);
 
-    /* Enqueues the multiplication of a box, from `in` to `out`, which may be the same array; copies
-     * the factors' description, not the tables. For devices that have neither `run` nor kernels;
-     * NULL elsewhere. */
-    weft_status (*multiply)(weft_device_state *device, weft_queue *queue,
-                            const weft_device_factors *factors, const void *in, void *out);
+    /* Enqueues operators on a box, from `in` to `out`, which may be the same array where the
+     * caller's is the box; their description must outlive the work. For devices that have neither
+     * `run` nor kernels; NULL elsewhere. */
+    weft_status (*operate)(weft_device_state *device, weft_queue *queue,
+                           const weft_device_operators *operators, const void *in, void *out);
 
     /* Graphs: repeated work at the price of one launch. What this thread puts on the default queue
      * between graph_begin and graph_end is recorded and not run: kernels, and copies within device

@@ -94,7 +94,7 @@ weft_status weft_work_do(const weft_work *work) {
         weft_scale_run(work->as.scale.precision, work->dst, work->as.scale.count,
                        work->as.scale.factor, work->threads);
         break;
-    case WEFT_WORK_MULTIPLY:
+    case WEFT_WORK_OPERATE:
     case WEFT_WORK_BEGIN:
         return weft_fail(WEFT_ERROR_DEVICE, "the host does not do what only devices do");
     case WEFT_WORK_CALLBACK:

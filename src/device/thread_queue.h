@@ -17,8 +17,8 @@ typedef enum weft_work_kind {
     WEFT_WORK_COPY,
     WEFT_WORK_RUN,
     WEFT_WORK_SCALE,
-    WEFT_WORK_MULTIPLY, /* by the device itself only */
-    WEFT_WORK_BEGIN,    /* likewise: what it begins ends later (device/openmp/queue.h) */
+    WEFT_WORK_OPERATE, /* by the device itself only */
+    WEFT_WORK_BEGIN,   /* likewise: what it begins ends later (device/openmp/queue.h) */
     WEFT_WORK_CALLBACK,
     WEFT_WORK_RECORD,
     WEFT_WORK_AWAIT
@@ -46,7 +46,7 @@ typedef struct weft_work {
             int64_t count;
             double factor;
         } scale;
-        weft_device_factors factors;
+        const weft_device_operators *operators;
         struct {
             weft_status (*own)(void *context, const struct weft_work *work);
             void *context;

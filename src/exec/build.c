@@ -174,7 +174,7 @@ static weft_status create_programs(weft_build *b) {
 }
 
 /* Prepares a list of operators as the host's code, or as a kernel where the device does not run
- * that code, or as factors where it has no kernels. */
+ * that code, or as data where it has no kernels either. */
 static weft_status prepare_operators_of(weft_build *b, const weft_step *step, int slot) {
     const weft_pointwise_step *pointwise = &step->as.pointwise;
     if (b->device.ops->run) {
@@ -183,9 +183,10 @@ static weft_status prepare_operators_of(weft_build *b, const weft_step *step, in
                                        &b->operators.pointwise[slot]));
         b->memory.tables += weft_pointwise_bytes(b->operators.pointwise[slot]);
     } else if (step->dst_bytes > 0 && !b->device.ops->kernel_create) {
-        WEFT_TRY(weft_operator_factors_create(pointwise->operators, &pointwise->layout, &b->device,
-                                              &b->operators.factors[slot]));
-        b->memory.tables += weft_operator_factors_bytes(b->operators.factors[slot]);
+        WEFT_TRY(weft_operator_offload_create(pointwise->operators, &pointwise->layout,
+                                              b->planner->call->options.threads, &b->device,
+                                              &b->operators.offload[slot]));
+        b->memory.tables += weft_operator_offload_bytes(b->operators.offload[slot]);
     } else if (step->dst_bytes > 0) {
         WEFT_TRY(weft_operator_pass_create(pointwise->operators, &pointwise->layout, &b->device,
                                            &b->operators.pass[slot]));
@@ -202,7 +203,7 @@ static weft_status prepare_operators(weft_build *b) {
             if (step->kind != WEFT_STEP_POINTWISE || weft_step_scales(step, &unused)) continue;
             const int slot = weft_operator_slot(&b->schedule[s], step);
             if (!b->operators.pointwise[slot] && !b->operators.pass[slot] &&
-                !b->operators.factors[slot])
+                !b->operators.offload[slot])
                 WEFT_TRY(prepare_operators_of(b, step, slot));
         }
     /* Kernels that are a pass of operators load and store whole elements, and cuFFT pairs. */
@@ -323,7 +324,7 @@ void weft_build_release(weft_build *b) {
     for (int i = 0; i < WEFT_OPERATOR_SLOTS; i++) {
         weft_pointwise_release(b->operators.pointwise[i]);
         weft_operator_pass_release(b->operators.pass[i]);
-        weft_operator_factors_release(b->operators.factors[i]);
+        weft_operator_offload_release(b->operators.offload[i]);
     }
     weft_build_unshare(b);
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)

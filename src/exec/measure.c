@@ -87,9 +87,11 @@ static weft_status time_build(weft_transport *transport, weft_build *build, doub
     const weft_options *o = &build->planner->call->options;
     trial t = {.build = build, .in_place = o->placement == WEFT_IN_PLACE};
     t.kind = o->location == WEFT_LOCATION_HOST ? WEFT_MEMORY_PAGE_LOCKED : WEFT_MEMORY_DEVICE;
-    for (int i = 0; i < WEFT_OPERATOR_SLOTS; i++) /* there is no data of the caller's yet */
-        if (build->operators.pointwise[i])
-            weft_pointwise_omit_functions(build->operators.pointwise[i]);
+    for (int i = 0; i < WEFT_OPERATOR_SLOTS; i++) { /* there is no data of the caller's yet */
+        const weft_ready_operators *ready = &build->operators;
+        if (ready->pointwise[i]) weft_pointwise_omit_functions(ready->pointwise[i]);
+        if (ready->offload[i]) weft_operator_offload_omit_functions(ready->offload[i]);
+    }
     weft_status status = weft_agree(transport, allocate(&t));
     *timed = status == WEFT_SUCCESS;
     if (status == WEFT_ERROR_OUT_OF_MEMORY)

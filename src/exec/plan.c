@@ -88,14 +88,15 @@ static weft_status check_operators(const weft_call *call, const weft_device_ops 
             const bool matrix = o->kind == WEFT_OPERATOR_MATRIX;
             const bool has_function = matrix ? o->matrix != NULL : o->function != NULL;
             if ((!matrix && o->kind != WEFT_OPERATOR_FUNCTION) ||
-                (device->run ? has_function : o->snippet != NULL))
+                (device->kernel_create ? o->snippet != NULL : has_function))
                 continue;
             return weft_fail(WEFT_ERROR_UNSUPPORTED,
                              "problem.%s: device %s runs no %s that is given as a %s only; give "
                              "its %s too",
                              weft_operator_place_name((weft_operator_place)i), device->name,
-                             matrix ? "matrix" : "operator", device->run ? "snippet" : "function",
-                             device->run ? "function" : "snippet");
+                             matrix ? "matrix" : "operator",
+                             device->kernel_create ? "function" : "snippet",
+                             device->kernel_create ? "snippet" : "function");
         }
     return WEFT_SUCCESS;
 }

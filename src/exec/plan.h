@@ -8,7 +8,7 @@
 
 #include "exec/context.h"
 #include "exec/program.h"
-#include "operator/factors.h"
+#include "operator/offload.h"
 #include "operator/kernel.h"
 #include "plan/planner.h"
 
@@ -77,7 +77,7 @@ typedef struct weft_ready_transforms {
 typedef struct weft_ready_operators {
     weft_pointwise *pointwise[WEFT_OPERATOR_SLOTS];
     weft_operator_pass *pass[WEFT_OPERATOR_SLOTS];
-    weft_operator_factors *factors[WEFT_OPERATOR_SLOTS];
+    weft_operator_offload *offload[WEFT_OPERATOR_SLOTS];
 } weft_ready_operators;
 
 typedef struct weft_buffers {

@@ -43,6 +43,8 @@ static weft_status reduce_here(const struct weft_plan_private *plan, int number,
         weft_reduced part = {{0}};
         if (!(plan->reduced[slot / WEFT_MAX_POINTWISE_STEPS] >> number & 1)) continue;
         if (ready->pointwise[slot]) part = weft_pointwise_reduced(ready->pointwise[slot], number);
+        if (ready->offload[slot])
+            part = weft_operator_offload_reduced(ready->offload[slot], number);
         if (ready->pass[slot])
             WEFT_TRY(weft_operator_pass_reduced(ready->pass[slot], number, &part));
         weft_reduced_combine(reduction, &part, reduced);

@@ -762,7 +762,7 @@ static double complex as_alone(const convolve_case *c, const int64_t *index, int
 
 /* Where kernels are compiled for the test, most cases do without transforms. */
 static void fields_case(int number) {
-    const bool compiles = device != WEFT_HOST && device != WEFT_SIMULATED;
+    const bool compiles = device_compiles(device);
     const bool identity = compiles && number != 2;
     convolve_case c;
     weft_convolution plan = NULL;

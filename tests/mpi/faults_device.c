@@ -66,10 +66,10 @@ BEFORE(scale,
        (weft_device_state * device, weft_queue *queue, weft_precision precision, void *data,
         int64_t count, double factor),
        (device, queue, precision, data, count, factor), 0)
-BEFORE(multiply,
-       (weft_device_state * device, weft_queue *queue, const weft_device_factors *factors,
+BEFORE(operate,
+       (weft_device_state * device, weft_queue *queue, const weft_device_operators *operators,
         const void *in, void *out),
-       (device, queue, factors, in, out), 0)
+       (device, queue, operators, in, out), 0)
 BEFORE(graph_begin, (weft_device_state * device), (device), 0)
 BEFORE(graph_run, (weft_device_state * device, weft_graph *graph), (device, graph), 0)
 BEFORE(kernel_create,
@@ -145,7 +145,7 @@ static void instead_of(const weft_device_ops *ops, weft_device_ops *faults,
     REPLACE(callback)
     REPLACE(run)
     REPLACE(scale)
-    REPLACE(multiply)
+    REPLACE(operate)
     REPLACE(graph_begin)
     REPLACE(graph_end)
     REPLACE(graph_run)

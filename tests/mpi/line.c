@@ -286,9 +286,10 @@ static void run(const line_case *c, const long double *exact, void **bits, size_
 static const weft_exchange methods[] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
                                         WEFT_A2A_SYNC, WEFT_A2A_TYPE,    WEFT_PEER};
 
-/* OpenCL's devices do not lend their memory. */
+/* OpenCL's and OpenMP's devices do not lend their memory. */
 static int count_methods(void) {
-    return (int)(sizeof methods / sizeof *methods) - (device == WEFT_OPENCL ? 1 : 0);
+    const bool lends = device != WEFT_OPENCL && device != WEFT_OPENMP;
+    return (int)(sizeof methods / sizeof *methods) - (lends ? 0 : 1);
 }
 
 /* A case of a length with everything else by chance. */
@@ -319,7 +320,7 @@ static line_case draw_case(int64_t n, bool exact) {
     /* FFTW may measure for minutes. */
     if (draw(0, 7) == 0 && n < 10000 && c.options.engine != WEFT_ENGINE_FFTW)
         c.options.effort = WEFT_MEASURE;
-    if (draw(0, 3) == 0 && device != WEFT_OPENMP) c.options.wire = WEFT_WIRE_SINGLE;
+    if (draw(0, 3) == 0) c.options.wire = WEFT_WIRE_SINGLE;
     if (draw(0, 3) == 0) c.options.grid[0] = ranks;
     if (draw(0, 3) == 0) c.options.decomposition = (weft_decomposition)draw(1, 4);
     return c;
@@ -389,10 +390,7 @@ int main(int argc, char **argv) {
         if (strcmp(argv[i], "--longest") == 0) longest = atoll(argv[i + 1]);
         if (strcmp(argv[i], "--verbose") == 0) verbose = true;
         if (strcmp(argv[i], "--seed") == 0) seed = strtoull(argv[i + 1], NULL, 10);
-        if (strcmp(argv[i], "--device") == 0)
-            device = strcmp(argv[i + 1], "simulated") == 0 ? WEFT_SIMULATED
-                     : strcmp(argv[i + 1], "cuda") == 0    ? WEFT_CUDA
-                                                           : WEFT_OPENCL;
+        if (strcmp(argv[i], "--device") == 0) device = device_named(argv[i + 1]);
     }
     MPI_Bcast(&seed, sizeof seed, MPI_BYTE, 0, MPI_COMM_WORLD);
     const uint64_t begin = seed;

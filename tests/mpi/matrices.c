@@ -38,11 +38,6 @@ static void fail(const matrix_case *c, const char *what) {
     failures++;
 }
 
-/* Whether the device compiles kernels, which takes a while. */
-static bool compiles(void) {
-    return device != WEFT_HOST && device != WEFT_SIMULATED;
-}
-
 static bool succeeds(const matrix_case *c, weft_context context, weft_status status) {
     if (status == WEFT_SUCCESS) return true;
     fail(c, weft_last_error(context));
@@ -450,7 +445,7 @@ static void random_case(int number, uint64_t seed) {
     p->rank = ranks > 1 ? 2 + random_below(2) : 1 + random_below(MAX_AXES);
     for (int a = 0; a < p->rank; a++) p->n[a] = 1 + random_below(random_below(3) ? 10 : 3);
     if (ranks == 1 && random_below(8) == 0) p->n[p->rank - 1] = 700; /* several pieces */
-    c.identity = compiles() && number % 4 != 0;
+    c.identity = device_compiles(device) && number % 4 != 0;
     p->kind = random_below(2) && !c.identity ? WEFT_R2C : WEFT_C2C;
     p->precision = random_below(3) ? WEFT_DOUBLE : WEFT_SINGLE;
     p->norm = random_below(2) ? WEFT_NORM_ORTHO : WEFT_NORM_BACKWARD;

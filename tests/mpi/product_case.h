@@ -143,7 +143,6 @@ static test_case random_case(void) {
                                           WEFT_ENGINE_FFTW,   WEFT_ENGINE_REFERENCE};
     test_case c = {.in_place = pick(2)};
     const shape *s = &shapes[pick(SHAPES)];
-    while (on_device == WEFT_OPENMP && s->rank == 1) s = &shapes[pick(SHAPES)];
     c.problem.rank = s->rank;
     memcpy(c.problem.n, s->n, sizeof s->n);
     c.problem.kind = pick(2) ? WEFT_R2C : WEFT_C2C;
@@ -164,7 +163,6 @@ static test_case random_case(void) {
         c.options.device_aware = WEFT_STAGED;
     }
     if (on_device == WEFT_SIMULATED) c.options.device = WEFT_SIMULATED;
-    const bool only_multiplies = on_device == WEFT_OPENMP;
     if (on_device == WEFT_CUDA || on_device == WEFT_OPENCL || on_device == WEFT_OPENMP) {
         c.options.device = on_device;
         c.options.device_aware = pick(4) == 0 ? WEFT_STAGED : WEFT_AWARENESS_AUTO;
@@ -173,12 +171,11 @@ static test_case random_case(void) {
     if (c.problem.kind == WEFT_C2C && pick(6) == 0 && !is_line_over_ranks(&c))
         c.options.engine = WEFT_ENGINE_IDENTITY;
     if (c.options.decomposition == WEFT_PENCIL) random_grid(&c.options, s->rank);
-    if (!only_multiplies && pick(4) == 0) c.options.wire = WEFT_WIRE_SINGLE;
+    if (pick(4) == 0) c.options.wire = WEFT_WIRE_SINGLE;
     const bool cufft = with_engine == WEFT_ENGINE_CUFFT ||
                        (on_device == WEFT_CUDA && with_engine != WEFT_ENGINE_JIT);
     const bool takes_any = !cufft || c.problem.kind == WEFT_C2C; /* spectra real data has not */
-    if (draws_truncation && takes_any && !only_multiplies && !is_line_over_ranks(&c) &&
-        pick(4) == 0)
+    if (draws_truncation && takes_any && !is_line_over_ranks(&c) && pick(4) == 0)
         draw_truncation(&c);
     c.bricks = pick(5) == 0 && !is_line_over_ranks(&c);
     if (c.bricks) {
@@ -186,13 +183,13 @@ static test_case random_case(void) {
         random_brick(&c.problem, true, &c.output);
     }
     c.options.convolve = pick(2);
-    if (only_multiplies) c.options.location = pick(2) ? WEFT_LOCATION_HOST : WEFT_LOCATION_DEVICE;
+    if (on_device == WEFT_OPENMP)
+        c.options.location = pick(2) ? WEFT_LOCATION_HOST : WEFT_LOCATION_DEVICE;
     c.options.keep_spectrum =
-        c.options.convolve && !c.bricks && !only_multiplies && pick(2) && !is_line_over_ranks(&c) &&
+        c.options.convolve && !c.bricks && pick(2) && !is_line_over_ranks(&c) &&
         (c.options.device == WEFT_HOST || c.options.location == WEFT_LOCATION_DEVICE);
-    if (!c.bricks && !only_multiplies && pick(4) == 0) draw_stored(&c);
+    if (!c.bricks && pick(4) == 0) draw_stored(&c);
     if (pick(2)) draw_operators(pick, &c.problem, draws_arrays && !c.bricks, &drawn);
-    if (only_multiplies) leave_functions_out(&c.problem, &drawn);
     if (cufft && c.options.convolve && c.problem.kind == WEFT_R2C)
         keep_real_spectra(&c.problem, &drawn); /* it takes no others back */
     return c;

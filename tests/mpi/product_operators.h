@@ -204,14 +204,6 @@ static inline void draw_operators(int (*pick)(int), weft_problem *p, bool arrays
     }
 }
 
-/* For a device that multiplies only. */
-static inline void leave_functions_out(weft_problem *p, drawn_operators *d) {
-    for (int place = 0; place < PLACES; place++)
-        for (int k = 0; k < operators_of(p, place)->count; k++)
-            if (d->list[place][k].kind == WEFT_OPERATOR_FUNCTION)
-                d->list[place][k].kind = WEFT_OPERATOR_SCALE;
-}
-
 /* Of the operators on the spectrum, those that leave one that real data has. */
 static inline void keep_real_spectra(weft_problem *p, drawn_operators *d) {
     weft_operator *list = d->list[1];

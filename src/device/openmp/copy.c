@@ -1,5 +1,5 @@
 /*
- * Copies, scalings and multiplications of the OpenMP device, as tasks of its queues do them. Within
+ * Copies, scalings and operators of the OpenMP device, as tasks of its queues do them. Within
  * the device a kernel copies: GCC 12's runtime copies there only on threads that have used the
  * device before. Over the link a contiguous copy is OpenMP's; a strided one is made of OpenMP's
  * rectangles, or goes through dense memory on either side: the host packs what it reads, or unpacks
@@ -270,8 +270,8 @@ weft_status weft_openmp_scale_now(void *state, const weft_work *work) {
     return WEFT_SUCCESS;
 }
 
-weft_status weft_openmp_multiply_now(void *state, const weft_work *work) {
+weft_status weft_openmp_operate_now(void *state, const weft_work *work) {
     const weft_device_state *device = state;
-    weft_openmp_multiply_kernel(&device->processor, &work->as.factors, work->src, work->dst);
+    weft_openmp_operate_kernel(&device->processor, work->as.operators, work->src, work->dst);
     return WEFT_SUCCESS;
 }

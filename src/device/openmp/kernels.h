@@ -1,4 +1,4 @@
-/* The kernels of the OpenMP device: target regions that copy and scale. */
+/* The kernels of the OpenMP device: target regions that copy, scale and apply operators. */
 #ifndef WEFT_DEVICE_OPENMP_KERNELS_H
 #define WEFT_DEVICE_OPENMP_KERNELS_H
 
@@ -29,8 +29,8 @@ void weft_openmp_copy_kernel(const weft_openmp_processor *p, const weft_byte_cop
 void weft_openmp_scale_kernel(const weft_openmp_processor *p, weft_precision precision, void *data,
                               int64_t count, double factor);
 
-/* Multiplies a box by factors, from array to array, or in place. */
-void weft_openmp_multiply_kernel(const weft_openmp_processor *p, const weft_device_factors *factors,
-                                 const void *in, void *out);
+/* Applies operators to a box, from array to array, or in place. */
+void weft_openmp_operate_kernel(const weft_openmp_processor *p,
+                                const weft_device_operators *operators, const void *in, void *out);
 
 #endif

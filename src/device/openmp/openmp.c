@@ -233,15 +233,16 @@ static weft_status openmp_scale(weft_device_state *device, weft_queue *queue,
     return put(device, queue, &work);
 }
 
-static weft_status openmp_multiply(weft_device_state *device, weft_queue *queue,
-                                   const weft_device_factors *factors, const void *in, void *out) {
-    if (factors->elements == 0) return WEFT_SUCCESS;
-    const weft_work work = {.kind = WEFT_WORK_MULTIPLY,
-                            .own = weft_openmp_multiply_now,
+static weft_status openmp_operate(weft_device_state *device, weft_queue *queue,
+                                  const weft_device_operators *operators, const void *in,
+                                  void *out) {
+    if (operators->elements == 0) return WEFT_SUCCESS;
+    const weft_work work = {.kind = WEFT_WORK_OPERATE,
+                            .own = weft_openmp_operate_now,
                             .context = device,
                             .src = in,
                             .dst = out,
-                            .as.factors = *factors};
+                            .as.operators = operators};
     return put(device, queue, &work);
 }
 
@@ -272,5 +273,5 @@ const weft_device_ops weft_device_openmp = {
     .prepare_transfers = weft_openmp_prepare_transfers,
     .callback = openmp_callback,
     .scale = openmp_scale,
-    .multiply = openmp_multiply,
+    .operate = openmp_operate,
 };

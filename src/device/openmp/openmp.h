@@ -90,7 +90,7 @@ weft_status weft_openmp_enqueue(weft_device_state *device, weft_queue *queue,
 /* The work of a queue; the context is the device's state. (copy.c) */
 weft_status weft_openmp_copy_now(void *device, const weft_work *work);
 weft_status weft_openmp_scale_now(void *device, const weft_work *work);
-weft_status weft_openmp_multiply_now(void *device, const weft_work *work);
+weft_status weft_openmp_operate_now(void *device, const weft_work *work);
 
 /* Allocates the memory of packed copies, if it is not there. (copy.c) */
 void weft_openmp_prepare_transfers(weft_device_state *device);

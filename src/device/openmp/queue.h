@@ -39,7 +39,7 @@ weft_status weft_openmp_queue_create(weft_openmp_team *team, weft_queue **queue)
 /* Finishes the work that is queued. NULL is ignored. */
 void weft_openmp_queue_destroy(weft_queue *queue);
 
-/* Enqueues a copy of the work, with `own` for copies, scalings and multiplications. Must not be
+/* Enqueues a copy of the work, with `own` for copies, scalings and operators. Must not be
  * called by work. */
 void weft_openmp_queue_put(weft_queue *queue, const weft_work *work);
 
