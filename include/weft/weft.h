@@ -295,7 +295,8 @@ typedef enum weft_stream {
  * they are, or become 0 on devices that do not have such numbers.
  *
  * WEFT_SINGLE and WEFT_HALF leave it without effect, and so does a plan on one rank that does not
- * stream: nothing travels. WEFT_ERROR_UNSUPPORTED with WEFT_OPENMP, which has no conversions. */
+ * stream: nothing travels. WEFT_ERROR_UNSUPPORTED with streams of WEFT_OPENMP, whose engine has
+ * no conversions. */
 typedef enum weft_wire {
     WEFT_WIRE_SAME = 0, /* as they are computed with */
     WEFT_WIRE_SINGLE
