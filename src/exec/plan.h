@@ -8,8 +8,8 @@
 
 #include "exec/context.h"
 #include "exec/program.h"
-#include "operator/offload.h"
 #include "operator/kernel.h"
+#include "operator/offload.h"
 #include "plan/planner.h"
 
 enum { WEFT_SCHEDULES = 2 * WEFT_DIRECTIONS }; /* direction x placement */
