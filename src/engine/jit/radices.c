@@ -10,9 +10,8 @@
 
 /* Operations of a butterfly; the head of each codelet counts them. 0: there is none. */
 static const int operations[WEFT_JIT_LARGEST_RADIX + 1] = {
-    0,   0,   4,          18,          16,         52,          48,          102,
-    60,  136, 124,        250,         120,        348,         232,         246,
-    184, 592, [19] = 738, [23] = 1078, [25] = 632, [29] = 1708, [31] = 1950, [32] = 512};
+    0,   0,   4,   18,  16,  52,  48,          102, 60,  136,        124, 250,  120, 348,  232, 246,
+    184, 592, 308, 738, 288, 432, [23] = 1078, 324, 632, [27] = 682, 520, 1708, 552, 1950, 512};
 
 /* LOCAL_MEMORY_COST: the cost, in operations, of exchanging one point through local memory, with
  * its twiddle; REORDER_COST: in an order that knows no banks; PRODUCT_COST: of multiplying one by a

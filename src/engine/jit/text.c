@@ -18,9 +18,11 @@ extern const char weft_kernels_dft_2_inc[], weft_kernels_dft_3_inc[], weft_kerne
     weft_kernels_dft_8_inc[], weft_kernels_dft_9_inc[], weft_kernels_dft_10_inc[],
     weft_kernels_dft_11_inc[], weft_kernels_dft_12_inc[], weft_kernels_dft_13_inc[],
     weft_kernels_dft_14_inc[], weft_kernels_dft_15_inc[], weft_kernels_dft_16_inc[],
-    weft_kernels_dft_17_inc[], weft_kernels_dft_19_inc[], weft_kernels_dft_23_inc[],
-    weft_kernels_dft_25_inc[], weft_kernels_dft_29_inc[], weft_kernels_dft_31_inc[],
-    weft_kernels_dft_32_inc[];
+    weft_kernels_dft_17_inc[], weft_kernels_dft_18_inc[], weft_kernels_dft_19_inc[],
+    weft_kernels_dft_20_inc[], weft_kernels_dft_21_inc[], weft_kernels_dft_23_inc[],
+    weft_kernels_dft_24_inc[], weft_kernels_dft_25_inc[], weft_kernels_dft_27_inc[],
+    weft_kernels_dft_28_inc[], weft_kernels_dft_29_inc[], weft_kernels_dft_30_inc[],
+    weft_kernels_dft_31_inc[], weft_kernels_dft_32_inc[];
 
 static const char *const codelets[WEFT_JIT_LARGEST_RADIX + 1] = {
     "",
@@ -41,10 +43,17 @@ static const char *const codelets[WEFT_JIT_LARGEST_RADIX + 1] = {
     weft_kernels_dft_15_inc,
     weft_kernels_dft_16_inc,
     weft_kernels_dft_17_inc,
-    [19] = weft_kernels_dft_19_inc,
+    weft_kernels_dft_18_inc,
+    weft_kernels_dft_19_inc,
+    weft_kernels_dft_20_inc,
+    weft_kernels_dft_21_inc,
     [23] = weft_kernels_dft_23_inc,
+    [24] = weft_kernels_dft_24_inc,
     [25] = weft_kernels_dft_25_inc,
+    [27] = weft_kernels_dft_27_inc,
+    [28] = weft_kernels_dft_28_inc,
     [29] = weft_kernels_dft_29_inc,
+    [30] = weft_kernels_dft_30_inc,
     [31] = weft_kernels_dft_31_inc,
     [32] = weft_kernels_dft_32_inc,
 };
