@@ -7,7 +7,7 @@
  */
 #include "test_engine.h"
 
-#include "engine/jit/strided_line.h"
+#include "engine/jit/measured_line.h"
 #include "engine/jit/tuning.h"
 
 #include <limits.h>
@@ -208,6 +208,32 @@ static void strided_lines_of_measured_shapes_give_the_transform(void **state) {
     assert_int_equal(measured, 12);
 }
 
+/* Contiguous ones, by groups of at most 256 threads up to 4096 points, which every device has. Where
+ * kernels take long to compile only a few are tried. */
+static void contiguous_lines_of_measured_shapes_give_the_transform(void **state) {
+    const weft_engine_ops *engine = engine_of(state);
+    int measured = 0;
+    for (int n = 2; n <= 32768; n++)
+        for (int single = 0; single < 2; single++) {
+            const weft_precision precision = single ? WEFT_SINGLE : WEFT_DOUBLE;
+            weft_jit_radices radices;
+            int groups, product = 1;
+            if (!weft_jit_find_contiguous_radices(n, precision, &radices, &groups)) continue;
+            for (int s = 0; s < radices.stages; s++) product *= radices.radix[s];
+            assert_int_equal(product, n);
+            assert_true(radices.values <= 50 && groups > 0);
+            assert_true(n > 4096 || radices.threads <= 256);
+            measured++;
+            if (is_left_out(engine, 16)) continue;
+            weft_transform t = lines_of(n, random_between(1, 20), WEFT_TRANSFORM_C2C,
+                                        random_between(0, 1) ? WEFT_INVERSE : WEFT_FORWARD, ALONG);
+            t.precision = precision;
+            t.in_place = random_between(0, 1) == 1;
+            check(engine, &t, (ways){.longest = n > 4096 ? 23040 : 4096, .folds = 1, .work = -1});
+        }
+    assert_int_equal(measured, 85);
+}
+
 /* With a second array, and without one, in place. */
 static void three_dimensions_between_two_arrays_give_the_transform(void **state) {
     static const int order[] = {0, 1, 2, 3};
@@ -242,6 +268,7 @@ int main(void) {
         TEST(clusters_give_the_transform),
         TEST(primes_give_the_transform_by_either_convolution),
         TEST(strided_lines_of_measured_shapes_give_the_transform),
+        TEST(contiguous_lines_of_measured_shapes_give_the_transform),
         TEST(three_dimensions_between_two_arrays_give_the_transform),
     };
     begin_engine_tests();

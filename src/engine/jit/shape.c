@@ -4,8 +4,8 @@
 
 #include "engine/generator.h"
 #include "engine/jit/long_line.h"
+#include "engine/jit/measured_line.h"
 #include "engine/jit/multiprocessor.h"
-#include "engine/jit/strided_line.h"
 
 #include <limits.h>
 
@@ -399,10 +399,11 @@ static weft_jit_shape choose_cluster(weft_jit_shape shape, const weft_jit_task *
     return shape;
 }
 
-/* With less local memory than a group of an H200 has, fewer groups are there at once, or real and
+/* The shape of a group that does one line, whose radices, threads and groups at once are chosen.
+ * With less local memory than a group of an H200 has, fewer groups are there at once, or real and
  * imaginary parts are exchanged one after the other. */
-static weft_jit_shape choose_long(weft_jit_shape shape, const weft_jit_task *task,
-                                  const weft_kernel_limits *limits) {
+static weft_jit_shape choose_alone(weft_jit_shape shape, const weft_jit_task *task,
+                                   const weft_kernel_limits *limits) {
     const int number = (int)weft_number_bytes(task->precision);
     shape.lines = shape.parts = 1;
     lay_out_local(&shape, task, 2 * number);
@@ -414,11 +415,21 @@ static weft_jit_shape choose_long(weft_jit_shape shape, const weft_jit_task *tas
     return shape;
 }
 
+/* Whether complex points lie along their lines, which are transformed once, as they are. */
+static bool is_contiguous(const weft_jit_task *task) {
+    return !task->across_in && !task->across_out && !task->round_trip && !has_half(task) &&
+           task->points == task->length;
+}
+
+/* *resident gets 0 where a group may do several lines. */
 static weft_jit_radices choose_radices(const weft_jit_task *task, const weft_jit_tuning *tuning,
                                        int *resident) {
     weft_jit_radices radices = {.stages = 0};
     *resident = 0;
     if (is_rader(task)) return weft_jit_choose_row_radices(task->points, tuning->values);
+    if (is_contiguous(task) && task->length <= tuning->longest &&
+        weft_jit_find_contiguous_radices(task->length, task->precision, &radices, resident))
+        return radices;
     if (is_long(task, tuning))
         radices = weft_jit_choose_long_radices(task->points, task->precision, resident);
     if (radices.stages > 0) return radices;
@@ -446,7 +457,7 @@ weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_t
     const bool few = weft_jit_line_threads(&shape) * 2 * number < tuning->run_bytes;
     shape.loads_run = few && !is_rader(task) && !task->across_in && !task->half_in;
     shape.stores_run = few && !is_rader(task) && !task->across_out && !task->waves_out;
-    if (is_long(task, tuning)) return choose_long(shape, task, limits);
+    if (is_long(task, tuning) || shape.resident > 0) return choose_alone(shape, task, limits);
     if (task->length > tuning->longest) return choose_cluster(shape, task, tuning, limits);
     shape.lines = most_lines(task, tuning, &shape);
     for (;; shape.lines = (shape.lines + 1) / 2) {
