@@ -16,6 +16,7 @@
 #include "engine/engine.h"
 #include "engine/generator.h"
 #include "engine/jit/long_line.h"
+#include "engine/jit/measured_line.h"
 #include "engine/jit/multiprocessor.h"
 #include "engine/jit/shape.h"
 #include "operator/operator.h"
@@ -117,14 +118,22 @@ static void long_lines_get_radices_and_threads_that_have_room(void **state) {
         const weft_jit_tuning tuning = weft_jit_tuning_of(precision, &limits);
         for (int n = WEFT_JIT_LONGEST + 1; n <= tuning.longest; n++) {
             if (!weft_jit_is_smooth(n)) continue;
+            const bool half = n % 3 == 0; /* of twice as many real points */
             int groups = 0, product = 1, local = 64 << 10;
-            const weft_jit_radices r = weft_jit_choose_long_radices(n, precision, &groups);
+            weft_jit_radices r;
+            if (half || !weft_jit_find_contiguous_radices(n, precision, &r, &groups))
+                r = weft_jit_choose_long_radices(n, precision, half, &groups);
             for (int s = 0; s < r.stages; s++) product *= r.radix[s];
-            const weft_jit_task task = {
-                .precision = precision, .length = n, .points = n, .rows = 1, .lines = 100};
+            const weft_jit_task task = {.precision = precision,
+                                        .length = n,
+                                        .points = n,
+                                        .rows = 1,
+                                        .lines = 100,
+                                        .half_out = half};
             const weft_jit_shape shape = weft_jit_choose_shape(&task, &tuning, &limits);
             assert_int_equal(weft_jit_shape_fits(&shape, &task, &tuning, &limits), r.stages > 0);
             if (r.stages == 0) continue;
+            assert_memory_equal(shape.radices.radix, r.radix, sizeof r.radix);
             fit[single]++;
             assert_int_equal(product, n);
             assert_true(r.threads >= 128 && r.threads <= 1024 && groups >= 1);

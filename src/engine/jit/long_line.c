@@ -84,10 +84,11 @@ static void try_radices(void *searched, weft_jit_radices *r) {
         }
 }
 
-weft_jit_radices weft_jit_choose_long_radices(int n, weft_precision precision, int *groups) {
+weft_jit_radices weft_jit_choose_long_radices(int n, weft_precision precision, bool half,
+                                              int *groups) {
     search s = {.n = n, .precision = precision, .cost = INFINITY};
     weft_jit_radices r = {.stages = 0};
-    weft_jit_factorize(n, WEFT_JIT_LARGEST_RADIX, MOST_STAGES, &r, try_radices, &s);
+    weft_jit_factorize(n, WEFT_JIT_LARGEST_RADIX, MOST_STAGES, !half, &r, try_radices, &s);
     *groups = s.groups;
     return s.best;
 }

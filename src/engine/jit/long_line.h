@@ -10,8 +10,9 @@
 
 /* The fastest radices and number of threads for n points, n smooth, and how many groups shall be on
  * a multiprocessor at once, by a model of a multiprocessor of an H200. They are the same on every
- * device, since the bits of results depend on radices. No stages: threads have too few registers.
- */
-weft_jit_radices weft_jit_choose_long_radices(int n, weft_precision precision, int *groups);
+ * device, since the bits of results depend on radices. Half spectra, which are done by the pair,
+ * leave no room for the wide radices. No stages: threads have too few registers. */
+weft_jit_radices weft_jit_choose_long_radices(int n, weft_precision precision, bool half,
+                                              int *groups);
 
 #endif

@@ -77,14 +77,20 @@ int weft_jit_registers_of_points(const weft_jit_radices *radices, weft_precision
     return points * (precision == WEFT_SINGLE ? 2 : 4);
 }
 
-void weft_jit_factorize(int n, int largest, int stages, weft_jit_radices *radices,
+/* The composite radices above 16 but 25 and 32. */
+static bool is_wide(int radix) {
+    return radix == 18 || radix == 20 || radix == 21 || radix == 24 || radix == 27 || radix == 28 ||
+           radix == 30;
+}
+
+void weft_jit_factorize(int n, int largest, int stages, bool wide, weft_jit_radices *radices,
                         weft_jit_visit *visit, void *context) {
     if (n == 1) visit(context, radices);
     if (radices->stages == stages) return;
     for (int radix = largest; radix >= 2 && n > 1; radix--) {
-        if (n % radix != 0 || operations[radix] == 0) continue;
+        if (n % radix != 0 || operations[radix] == 0 || (!wide && is_wide(radix))) continue;
         radices->radix[radices->stages++] = radix;
-        weft_jit_factorize(n / radix, radix, stages, radices, visit, context);
+        weft_jit_factorize(n / radix, radix, stages, wide, radices, visit, context);
         radices->stages--;
     }
 }
@@ -122,7 +128,7 @@ weft_jit_radices weft_jit_choose_radices(int n, int most_values) {
     if (prime > most_values) s.most_values = prime + PRIME_VALUES;
     weft_jit_factorize(
         n, s.most_values < WEFT_JIT_LARGEST_RADIX ? s.most_values : WEFT_JIT_LARGEST_RADIX,
-        WEFT_JIT_STAGES, &r, try_threads, &s);
+        WEFT_JIT_STAGES, false, &r, try_threads, &s);
     return s.best;
 }
 
@@ -175,8 +181,8 @@ weft_jit_radices weft_jit_choose_after_rows(int rows, int length, int threads, i
     search s = {.n = rows * length, .most_values = most_values + AFTER_VALUES};
     weft_jit_radices r = {.threads = rows * threads};
     if (rows > 1)
-        weft_jit_factorize(rows, WEFT_JIT_LARGEST_RADIX / 2, WEFT_JIT_STAGES, &r, try_after_rows,
-                           &s);
+        weft_jit_factorize(rows, WEFT_JIT_LARGEST_RADIX / 2, WEFT_JIT_STAGES, false, &r,
+                           try_after_rows, &s);
     return s.best;
 }
 

@@ -36,9 +36,10 @@ int weft_jit_values_with(const weft_jit_radices *radices, int n, int threads);
 int weft_jit_registers_of_points(const weft_jit_radices *radices, weft_precision precision);
 
 /* Visits all factorizations of n into radices from `largest` down, each no larger than the one
- * before, in at most `stages` stages: `visit` gets *radices with its stages set. */
+ * before, in at most `stages` stages: `visit` gets *radices with its stages set. The radices 18,
+ * 20, 21, 24, 27, 28 and 30 are among them if `wide`. */
 typedef void weft_jit_visit(void *context, weft_jit_radices *radices);
-void weft_jit_factorize(int n, int largest, int stages, weft_jit_radices *radices,
+void weft_jit_factorize(int n, int largest, int stages, bool wide, weft_jit_radices *radices,
                         weft_jit_visit *visit, void *context);
 
 /* The fastest factorization of n points; n is smooth and at most 2^15. A thread holds more points

@@ -431,7 +431,8 @@ static weft_jit_radices choose_radices(const weft_jit_task *task, const weft_jit
         weft_jit_find_contiguous_radices(task->length, task->precision, &radices, resident))
         return radices;
     if (is_long(task, tuning))
-        radices = weft_jit_choose_long_radices(task->points, task->precision, resident);
+        radices =
+            weft_jit_choose_long_radices(task->points, task->precision, has_half(task), resident);
     if (radices.stages > 0) return radices;
     if (task->strided && weft_jit_find_strided_radices(task->length, task->precision, &radices))
         return radices;
