@@ -187,6 +187,7 @@ static weft_status prepare_operators_of(weft_build *b, const weft_step *step, in
                                               b->planner->call->options.threads, &b->device,
                                               &b->operators.offload[slot]));
         b->memory.tables += weft_operator_offload_bytes(b->operators.offload[slot]);
+        b->memory.page_locked += weft_operator_offload_page_locked(b->operators.offload[slot]);
     } else if (step->dst_bytes > 0) {
         WEFT_TRY(weft_operator_pass_create(pointwise->operators, &pointwise->layout, &b->device,
                                            &b->operators.pass[slot]));

@@ -123,10 +123,10 @@ void weft_operators_by_host_release(weft_operators_by_host *h) {
     free(h);
 }
 
-size_t weft_operators_by_host_bytes(const weft_operators_by_host *h) {
+size_t weft_operators_by_host_page_locked(const weft_operators_by_host *h) {
     int64_t bytes = h->in.bytes + h->out.bytes + h->kept.bytes;
     for (int n = 0; n < WEFT_MAX_ARRAYS; n++) bytes += h->array[n].bytes;
-    return sizeof *h + (size_t)bytes + weft_pointwise_bytes(h->pointwise);
+    return (size_t)bytes;
 }
 
 weft_pointwise *weft_operators_by_host_list(const weft_operators_by_host *h) {

@@ -19,7 +19,9 @@ weft_status weft_operators_by_host_create(const weft_operator_list *list,
                                           const weft_device_handle *device,
                                           weft_operators_by_host **by_host);
 void weft_operators_by_host_release(weft_operators_by_host *by_host);
-size_t weft_operators_by_host_bytes(const weft_operators_by_host *by_host);
+
+/* Bytes of the arrays' copies. */
+size_t weft_operators_by_host_page_locked(const weft_operators_by_host *by_host);
 
 /* The list as the host applies it. */
 weft_pointwise *weft_operators_by_host_list(const weft_operators_by_host *by_host);

@@ -224,9 +224,14 @@ void weft_operator_offload_release(weft_operator_offload *f) {
 }
 
 size_t weft_operator_offload_bytes(const weft_operator_offload *f) {
-    if (f->by_host) return sizeof *f + weft_operators_by_host_bytes(f->by_host);
-    return sizeof *f + f->bytes + (size_t)f->operators.reductions * sizeof *f->sums +
-           weft_pointwise_bytes(f->pointwise);
+    if (f->by_host)
+        return sizeof *f + weft_pointwise_bytes(weft_operators_by_host_list(f->by_host));
+    return sizeof *f + f->bytes + weft_pointwise_bytes(f->pointwise);
+}
+
+size_t weft_operator_offload_page_locked(const weft_operator_offload *f) {
+    if (f->by_host) return weft_operators_by_host_page_locked(f->by_host);
+    return (size_t)f->operators.reductions * sizeof *f->sums;
 }
 
 /* ---- running ---- */

@@ -20,8 +20,9 @@ weft_status weft_operator_offload_create(const weft_operator_list *list,
                                          weft_operator_offload **offload);
 void weft_operator_offload_release(weft_operator_offload *offload);
 
-/* Bytes of the tables and the memory for transfers, on the host and on the device. */
+/* Bytes of the tables, on the host and on the device; and of page-locked memory for transfers. */
 size_t weft_operator_offload_bytes(const weft_operator_offload *offload);
+size_t weft_operator_offload_page_locked(const weft_operator_offload *offload);
 
 /* As weft_pointwise_omit_functions does. */
 void weft_operator_offload_omit_functions(weft_operator_offload *offload);
