@@ -34,6 +34,11 @@ static inline bool device_compiles(weft_device device) {
     return device == WEFT_CUDA || device == WEFT_OPENCL;
 }
 
+/* Whether ranks can read each other's memory of a device: the exchange `peer`. */
+static inline bool device_has_peer(weft_device device) {
+    return device != WEFT_OPENCL && device != WEFT_OPENMP;
+}
+
 /* Finds the device that WEFT_TEST_DEVICE names, the host without it. False where it cannot be used.
  */
 static inline bool find_device(weft_device *device) {

@@ -18,12 +18,12 @@ typedef enum weft_part_kind {
     WEFT_PART_HALF_SPECTRUM, /* element k = (lo[1] + i_1) all[0] + lo[0] + i_0 of all[0] all[1] in
                                 all: 0 beyond the middle, and twice as much before it, but for
                                 number 0 */
-    WEFT_PART_REDUCTION      /* the element is added to the sum of this number */
+    WEFT_PART_REDUCTION      /* the element is left as it is: see `reduced` below */
 } weft_part_kind;
 
 typedef struct weft_device_part {
     weft_part_kind kind;
-    int number;                   /* ARRAY, and REDUCTION: among those of the list */
+    int number;                   /* ARRAY */
     bool complex_factors;         /* of tables and arrays */
     bool conjugate;               /* ROOTS */
     int shift;                    /* ROOTS */

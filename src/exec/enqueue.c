@@ -33,10 +33,9 @@ static weft_status enqueue_pointwise(weft_build *b, const weft_step *step, int s
     if (weft_step_scales(step, &factor))
         return d->ops->scale(d->state, queue, layout->precision, dst, step->dst_bytes / number,
                              factor);
-    if (b->operators.offload[slot]) {
-        weft_operator_offload_keep_at(b->operators.offload[slot], b->buffers.spectrum);
-        return weft_operator_offload_run(b->operators.offload[slot], queue, src, dst);
-    }
+    if (b->operators.offload[slot])
+        return weft_operator_offload_run(b->operators.offload[slot], queue, src, dst,
+                                         b->buffers.spectrum);
     if (b->operators.pass[slot]) {
         weft_operator_pass_keep_at(b->operators.pass[slot], b->buffers.spectrum);
         return weft_operator_pass_run(b->operators.pass[slot], queue, src, dst);

@@ -72,8 +72,8 @@ typedef struct weft_ready_transforms {
     weft_scratch scratch[2]; /* of those on the compute lane, and of those of low priority */
 } weft_ready_transforms;
 
-/* Lists of operators, by weft_operator_slot, as the host's code or as a kernel. NULL: no step of
- * the plan has that list. */
+/* Lists of operators, by weft_operator_slot, as the host's code, as a kernel, or as data for a
+ * device that has neither. NULL: no step of the plan has that list. */
 typedef struct weft_ready_operators {
     weft_pointwise *pointwise[WEFT_OPERATOR_SLOTS];
     weft_operator_pass *pass[WEFT_OPERATOR_SLOTS];

@@ -26,7 +26,6 @@ size_t weft_operators_by_host_page_locked(const weft_operators_by_host *by_host)
 /* The list as the host applies it. */
 weft_pointwise *weft_operators_by_host_list(const weft_operators_by_host *by_host);
 
-/* `kept`: the array in which the results are kept, if they are. */
 weft_status weft_operators_by_host_run(weft_operators_by_host *by_host, weft_queue *queue,
                                        const void *in, void *out, void *kept);
 

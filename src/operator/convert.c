@@ -89,22 +89,6 @@ weft_view weft_stored_view(const weft_pointwise_layout *layout) {
     return view;
 }
 
-/* ---- half precision ---- */
-
-/* Rounds to the nearest half-precision number, ties to even, from single or double precision in one
- * step. */
-static uint16_t half_of_double(double x) {
-    const uint16_t sign = signbit(x) ? 0x8000 : 0;
-    const double a = fabs(x);
-    if (isnan(x)) return 0x7e00;
-    if (a < 0x1p-14) return (uint16_t)(sign | (uint16_t)nearbyint(a * 0x1p24));
-    if (a >= 65520) return (uint16_t)(sign | 0x7c00);
-    int exponent;
-    const double fraction = frexp(a, &exponent); /* 0.5 to 1 */
-    const int mantissa = (int)nearbyint(fraction * 2048) - 1024;
-    return (uint16_t)(sign | (((exponent + 14) << 10) + mantissa));
-}
-
 /* ---- loading ---- */
 
 #define LOAD(type, value_of)                                                                       \
@@ -179,17 +163,9 @@ static double get(const weft_pointwise_layout *layout, const void *from, int64_t
     return layout->precision == WEFT_SINGLE ? (double)f[at] : d[at];
 }
 
-/* Rounds to an integer from `least` to `most`; NaN gives `least`. Beyond 2^52 there are only
- * integers, so adding that rounds as nearbyint does, without a call. */
-static double rounded(double value, double least, double most) {
-    const double shift = 0x1.8p52;
-    const double within = value > least ? value < most ? value : most : least;
-    return within + shift - shift;
-}
-
-#define ROUNDED_U8(value) (uint8_t) rounded(value, 0, 255)
-#define ROUNDED_I16(value) (int16_t) rounded(value, -32768, 32767)
-#define ROUNDED_U16(value) (uint16_t) rounded(value, 0, 65535)
+#define ROUNDED_U8(value) (uint8_t) weft_rounded(value, 0, 255)
+#define ROUNDED_I16(value) (int16_t) weft_rounded(value, -32768, 32767)
+#define ROUNDED_U16(value) (uint16_t) weft_rounded(value, 0, 65535)
 
 static double decibels(const weft_pointwise_layout *layout, const void *from, int64_t i) {
     const float *f = from;
@@ -207,8 +183,8 @@ static void store_complex_halves(const weft_pointwise_layout *layout, int64_t co
                                  const void *from, void *to) {
     for (int64_t i = 0; i < 2 * count; i++) {
         const uint16_t half =
-            half_of_double(layout->precision == WEFT_SINGLE ? (double)((const float *)from)[i]
-                                                            : ((const double *)from)[i]);
+            weft_half_of_double(layout->precision == WEFT_SINGLE ? (double)((const float *)from)[i]
+                                                                 : ((const double *)from)[i]);
         memcpy((char *)to + i * (int64_t)sizeof half, &half, sizeof half);
     }
 }
@@ -224,14 +200,14 @@ void weft_stored_store(const weft_pointwise_layout *layout, int64_t count, const
     case WEFT_STORAGE_U16:
         STORE(uint16_t, ROUNDED_U16);
     case WEFT_STORAGE_HALF:
-        STORE(uint16_t, half_of_double);
+        STORE(uint16_t, weft_half_of_double);
     case WEFT_STORAGE_FLOAT:
         STORE(float, (float));
     case WEFT_STORAGE_DOUBLE:
         STORE(double, (double));
     case WEFT_STORAGE_DECIBEL_U8:
         for (int64_t i = 0; i < count; i++)
-            bytes[i] = (uint8_t)rounded(decibels(layout, from, i), 0, 255);
+            bytes[i] = (uint8_t)weft_rounded(decibels(layout, from, i), 0, 255);
         break;
     case WEFT_STORAGE_COMPLEX_HALF:
         store_complex_halves(layout, count, from, to);

@@ -18,7 +18,6 @@ struct weft_operator_offload {
     void *memory;           /* on the device: the parts, their tables, and the sums */
     size_t bytes, sums_at;  /* of that */
     weft_device_sums *sums; /* [reductions], page-locked: of the last run */
-    void *kept;
 };
 
 /* ---- parts and tables ---- */
@@ -240,17 +239,13 @@ void weft_operator_offload_omit_functions(weft_operator_offload *f) {
     if (f->by_host) weft_pointwise_omit_functions(weft_operators_by_host_list(f->by_host));
 }
 
-void weft_operator_offload_keep_at(weft_operator_offload *f, void *kept) {
-    f->kept = kept;
-}
-
 weft_status weft_operator_offload_run(weft_operator_offload *f, weft_queue *queue, const void *in,
-                                      void *out) {
+                                      void *out, void *kept) {
     const weft_device_handle *d = &f->device;
     weft_device_operators *o = &f->operators;
-    if (f->by_host) return weft_operators_by_host_run(f->by_host, queue, in, out, f->kept);
+    if (f->by_host) return weft_operators_by_host_run(f->by_host, queue, in, out, kept);
     if (f->list->settings) memcpy(o->array, f->list->settings->array, sizeof o->array);
-    o->keep_at = f->kept;
+    o->keep_at = kept;
     WEFT_TRY(d->ops->operate(d->state, queue, o, in, out));
     if (o->reductions == 0) return WEFT_SUCCESS;
     const weft_copy copy = weft_copy_of_run(o->reductions * (int64_t)sizeof *f->sums, 1);

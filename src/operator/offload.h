@@ -27,12 +27,10 @@ size_t weft_operator_offload_page_locked(const weft_operator_offload *offload);
 /* As weft_pointwise_omit_functions does. */
 void weft_operator_offload_omit_functions(weft_operator_offload *offload);
 
-/* Sets the array in which the results are kept, if they are. */
-void weft_operator_offload_keep_at(weft_operator_offload *offload, void *kept);
-
-/* Enqueues the operators from `in` to `out`, which may be the same array. */
+/* Enqueues the operators from `in` to `out`, which may be the same array. `kept`: the array in
+ * which the results are kept, if they are. */
 weft_status weft_operator_offload_run(weft_operator_offload *offload, weft_queue *queue,
-                                      const void *in, void *out);
+                                      const void *in, void *out, void *kept);
 
 /* What the list's reduction of this number found in the last run, whose end was waited for; nothing
  * before one. */

@@ -286,10 +286,9 @@ static void run(const line_case *c, const long double *exact, void **bits, size_
 static const weft_exchange methods[] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
                                         WEFT_A2A_SYNC, WEFT_A2A_TYPE,    WEFT_PEER};
 
-/* OpenCL's and OpenMP's devices do not lend their memory. */
+/* Without `peer`, the last one, where memory is not lent. */
 static int count_methods(void) {
-    const bool lends = device != WEFT_OPENCL && device != WEFT_OPENMP;
-    return (int)(sizeof methods / sizeof *methods) - (lends ? 0 : 1);
+    return (int)(sizeof methods / sizeof *methods) - (device_has_peer(device) ? 0 : 1);
 }
 
 /* A case of a length with everything else by chance. */

@@ -148,8 +148,7 @@ static void choose_options(mixed_case *c) {
                         .placement = (weft_placement)random_below(3)};
     for (int i = 0; i < 3; i++)
         o->exchange[i] = exchanges[i] == WEFT_NCCL ? WEFT_PEER : (weft_exchange)exchanges[i];
-    for (int i = 0; i < 3 && (device == WEFT_OPENCL || device == WEFT_OPENMP);
-         i++) /* partners cannot read its memory */
+    for (int i = 0; i < 3 && !device_has_peer(device); i++) /* partners cannot read its memory */
         if (o->exchange[i] == WEFT_PEER) o->exchange[i] = WEFT_P2P_SYNC;
     if (weft_engine_probe(o->engine, NULL) != WEFT_SUCCESS) o->engine = WEFT_ENGINE_NATIVE;
     if (device != WEFT_HOST) {
@@ -324,7 +323,7 @@ static void run_lines_over_all_ranks(void) {
                                     .device = device,
                                     .convolve = 1}};
         if (device != WEFT_HOST) c.options.location = WEFT_LOCATION_HOST;
-        if (device == WEFT_OPENCL || device == WEFT_OPENMP) c.options.exchange[0] = WEFT_P2P_SYNC;
+        if (!device_has_peer(device)) c.options.exchange[0] = WEFT_P2P_SYNC;
         run_case(&c, -n);
     }
 }

@@ -608,8 +608,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s\n", weft_last_error(NULL));
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    if (on_device == WEFT_OPENCL || on_device == WEFT_OPENMP)
-        method_count -= 1; /* peer: they have nothing to lend memory with */
+    if (!device_has_peer(on_device)) method_count -= 1;
     if (on_device == WEFT_CUDA && !try_nccl(ctx, nccl_wanted)) failures = 1;
     double start = MPI_Wtime();
     for (int go = failures == 0; go && failures < 5; case_number++) {

@@ -53,11 +53,6 @@ static bool fail(const problem_case *c, const char *what) {
     return false;
 }
 
-/* Whether ranks can read each other's arrays, those on the host included. */
-static bool has_peer(weft_device device) {
-    return device != WEFT_OPENMP && device != WEFT_OPENCL;
-}
-
 static problem_case random_problem(weft_device device) {
     static const weft_exchange methods[] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
                                             WEFT_A2A_SYNC, WEFT_A2A_TYPE};
@@ -87,7 +82,7 @@ static problem_case random_problem(weft_device device) {
     }
     const bool asks = random_below(3) > 0;
     for (int i = 0; i < 2 && asks; i++) c.options.exchange[i] = methods[random_below(5)];
-    const int reads = has_peer(device) ? random_below(4) : 0; /* bit i: redistribution i */
+    const int reads = device_has_peer(device) ? random_below(4) : 0; /* bit i: redistribution i */
     for (int i = 0; i < 2; i++)
         if (reads >> i & 1) c.options.exchange[i] = WEFT_PEER;
     if (random_below(2)) c.options.chunks = 1 + random_below(12);
@@ -307,7 +302,7 @@ static bool convolves_with_an_array(weft_device device) {
     const weft_convolution_problem problem = {
         .rank = 3, .n = {9, 5, 7}, .kind = WEFT_C2C, .kernel = {.array = kernel, .n = {3, 2, 2}}};
     bool good = true;
-    for (int m = 0; m < (has_peer(device) ? 3 : 2) && good; m++) {
+    for (int m = 0; m < (device_has_peer(device) ? 3 : 2) && good; m++) {
         problem_case c = {.problem = {.rank = 3, .n = {9, 5, 7}, .batch = 1},
                           .options = {.device = device,
                                       .location = WEFT_LOCATION_HOST,

@@ -318,10 +318,14 @@ static int most_lines(const weft_jit_task *task, const weft_jit_tuning *tuning,
     return lines < task->lines ? lines : (int)task->lines;
 }
 
-/* Whether plain points lie along their lines, which are transformed once. */
+/* Whether points lie along their lines, which are transformed once. */
+static bool is_along(const weft_jit_task *task) {
+    return !task->across_in && !task->across_out && !task->round_trip;
+}
+
+/* The same of plain points. */
 static bool is_plain_line(const weft_jit_task *task) {
-    return task->plain && !task->across_in && !task->across_out && !task->round_trip &&
-           !is_rader(task);
+    return task->plain && is_along(task) && !is_rader(task);
 }
 
 /* So many groups as leave threads the registers that such transforms take beside those of their
@@ -415,10 +419,9 @@ static weft_jit_shape choose_alone(weft_jit_shape shape, const weft_jit_task *ta
     return shape;
 }
 
-/* Whether complex points lie along their lines, which are transformed once, as they are. */
+/* Whether complex points lie along their lines, which are transformed as they are. */
 static bool is_contiguous(const weft_jit_task *task) {
-    return !task->across_in && !task->across_out && !task->round_trip && !has_half(task) &&
-           task->points == task->length;
+    return is_along(task) && !has_half(task) && task->points == task->length;
 }
 
 /* *resident gets 0 where a group may do several lines. */
